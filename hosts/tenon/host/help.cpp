@@ -1,0 +1,229 @@
+// Layout of help texts, and the search for the command that was meant.
+#include <host/help.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <core/text/source.hpp>
+#include <core/text/suggest.hpp>
+#include <host/arguments.hpp>
+#include <host/table.hpp>
+
+namespace tenon::host {
+namespace {
+
+constexpr std::size_t kWidth = 100;  // Help has the same lines wherever it is read.
+
+std::string_view title(Group group) {
+  switch (group) {
+    case Group::kTrain: return "Train";
+    case Group::kUnderstand: return "Understand a pipeline";
+    case Group::kComponents: return "Components";
+    case Group::kMachine: return "This machine, this program";
+    case Group::kPlumbing: return "Plumbing";
+  }
+  return "";
+}
+
+/// "plugins" of "plugins list"; empty for a command of one word.
+std::string_view family_of(const Command& command) {
+  const std::size_t blank = command.name.find(' ');
+  return blank == std::string_view::npos ? std::string_view() : command.name.substr(0, blank);
+}
+
+std::string term(const Option& option) {
+  return option.value.empty() ? fmt::format("--{}", option.name) : fmt::format("--{} {}", option.name, option.value);
+}
+
+std::string operand_term(const Operand& operand) {
+  switch (operand.arity) {
+    case Arity::kOne: return std::string(operand.name);
+    case Arity::kOptional: return fmt::format("[{}]", operand.name);
+    case Arity::kMany: return fmt::format("[{}]…", operand.name);
+  }
+  return "";
+}
+
+void add_lines(Table& table, const std::string& first, std::string_view text) {
+  std::string term = first;
+  while (true) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    table.add({term, std::string(text.substr(0, end))});
+    if (end == text.size()) return;
+    text.remove_prefix(end + 1);
+    term.clear();
+  }
+}
+
+std::string option_table(std::span<const Option> options) {
+  Table table(2);
+  for (const Option& option : options) add_lines(table, term(option), option.help);
+  return table.render();
+}
+
+std::string indented(std::string_view lines) {
+  std::string out = "  ";
+  for (const char c : lines) {
+    out += c;
+    if (c == '\n') out += "  ";
+  }
+  return out + '\n';
+}
+
+std::string all_operands(const Command& command) {
+  std::string text;
+  for (const Operand& operand : command.operands) text += ' ' + operand_term(operand);
+  return text;
+}
+
+/// The synopsis in pieces that must not be broken.
+std::vector<std::string> synopsis_pieces(const Command& command) {
+  std::vector<std::string> pieces{fmt::format("tenon {}{}", command.name, all_operands(command))};
+  for (const Option& option : command.options) {
+    if (option.required) pieces.push_back(term(option));
+  }
+  for (const Option& option : command.options) {
+    if (!option.required) pieces.push_back(fmt::format("[{}]{}", term(option), option.repeatable ? "…" : ""));
+  }
+  return pieces;
+}
+
+std::string wrapped_synopsis(const Command& command) {
+  std::string out;
+  std::size_t used = kWidth;
+  for (const std::string& piece : synopsis_pieces(command)) {
+    const std::size_t length = core::count_code_points(piece);
+    if (!out.empty() && used + 1 + length <= kWidth) {
+      out += ' ' + piece;
+      used += 1 + length;
+      continue;
+    }
+    const std::string_view indent = out.empty() ? "  " : "\n      ";
+    out += fmt::format("{}{}", indent, piece);
+    used = indent.size() + length;
+  }
+  return out + '\n';
+}
+
+std::string paragraphs(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const std::string_view paragraph = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(paragraph.size() + 1, text.size()));
+    out += '\n';
+    for (const std::string& line : wrap(paragraph, kWidth)) out += line + '\n';
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string synopsis(const Command& command) { return fmt::format("{}", fmt::join(synopsis_pieces(command), " ")); }
+
+std::string overview(const Paint& paint) {
+  std::string out = fmt::format(
+      "{} trains, evaluates and exports deep-learning models that a pipeline file describes.\n"
+      "\n"
+      "usage: tenon COMMAND [ARGUMENT]…\n",
+      paint.bold("tenon"));
+  Table table(2);
+  table.style(0, [&](std::string_view text) { return paint.bold(text); });
+  // One table, so that all groups share their columns; titles are put between the rows afterwards.
+  std::vector<Group> groups;
+  for (const Command* const command : commands()) {
+    if (command->group == Group::kPlumbing) continue;
+    table.add({fmt::format("{}{}", command->name, all_operands(*command)), std::string(command->summary)});
+    groups.push_back(command->group);
+  }
+  const std::string rows = table.render();
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    if (i == 0 || groups[i] != groups[i - 1]) out += fmt::format("\n{}\n", title(groups[i]));
+    const std::size_t end = rows.find('\n', begin) + 1;
+    out += rows.substr(begin, end - begin);
+    begin = end;
+  }
+  out +=
+      "\n"
+      "tenon COMMAND --help tells all about a command; tenon --version says which build this is.\n"
+      "\n"
+      "Environment: TENON_PLUGIN_PATH (further folders with plugins, separated by colons),\n"
+      "TENON_LIBTORCH (another libtorch 2.11), NO_COLOR (no colours).\n";
+  return out;
+}
+
+std::string command_help(const Command& command, const Paint& paint) {
+  const auto heading = [&](std::string_view text) { return fmt::format("\n{}\n", paint.bold(text)); };
+  std::string out = fmt::format("{}: {}\n", paint.bold(fmt::format("tenon {}", command.name)), command.summary);
+  out += heading("Usage") + wrapped_synopsis(command) + paragraphs(command.purpose);
+  if (!command.operands.empty()) {
+    Table table(2);
+    for (const Operand& operand : command.operands) add_lines(table, std::string(operand.name), operand.help);
+    out += heading("Arguments") + table.render();
+  }
+  if (!command.options.empty()) out += heading("Options") + option_table(command.options);
+  out += heading("Options of every command") + option_table(common_options());
+  out += heading("Examples") + indented(command.examples);
+  Table codes(2);
+  for (const ExitCode& each : command.exit_codes) add_lines(codes, fmt::format("{}", each.code), each.meaning);
+  return out + heading("Exit codes") + codes.render();
+}
+
+std::string family_help(std::string_view name, const Paint& paint) {
+  Table table(2);
+  for (const Command* const command : family(name)) {
+    table.add({fmt::format("tenon {}{}", command->name, all_operands(*command)), std::string(command->summary)});
+  }
+  return fmt::format("{} has these commands:\n\n{}\ntenon {} COMMAND --help tells all about one.\n",
+                     paint.bold(fmt::format("tenon {}", name)), table.render(), name);
+}
+
+std::vector<const Command*> family(std::string_view name) {
+  std::vector<const Command*> members;
+  for (const Command* const command : commands()) {
+    if (!name.empty() && family_of(*command) == name) members.push_back(command);
+  }
+  return members;
+}
+
+const Command* match_command(std::span<const std::string> words, std::size_t& used) {
+  used = 0;
+  if (words.empty()) return nullptr;
+  used = 1;
+  if (const Command* const command = find_command(words[0])) return command;
+
+  const std::vector<const Command*> members = family(words[0]);
+  if (!members.empty()) {
+    if (words.size() == 1 || words[1].starts_with('-')) return nullptr;
+    used = 2;
+    if (const Command* const command = find_command(fmt::format("{} {}", words[0], words[1]))) return command;
+    std::vector<std::string> names;
+    for (const Command* const member : members) names.emplace_back(member->name.substr(words[0].size() + 1));
+    const std::optional<std::string> near = core::nearest(words[1], names);
+    throw UsageError({fmt::format("tenon {} has no command {}{}", words[0], core::quoted(words[1]),
+                                  near ? fmt::format("; did you mean \"tenon {} {}\"?", words[0], *near) : "")},
+                     nullptr);
+  }
+
+  std::vector<std::string> names{"--version", "--help"};
+  for (const Command* const command : commands()) {
+    const std::string_view name = family_of(*command).empty() ? command->name : family_of(*command);
+    if (command->group != Group::kPlumbing) names.emplace_back(name);
+  }
+  const bool option = words[0].starts_with('-');
+  std::string message = fmt::format("there is no {} {}", option ? "option" : "command", core::quoted(words[0]));
+  std::error_code ignored;
+  if (const std::optional<std::string> near = core::nearest(words[0], names)) {
+    message += fmt::format("; did you mean \"tenon {}\"?", *near);
+  } else if (std::filesystem::is_regular_file(words[0], ignored)) {
+    message += fmt::format("; to train a pipeline: tenon run {}", shell_word(words[0]));
+  }
+  throw UsageError({std::move(message)}, nullptr);
+}
+
+}  // namespace tenon::host

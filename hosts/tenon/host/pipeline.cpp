@@ -1,0 +1,51 @@
+// The stages of core in a row.
+#include <host/pipeline.hpp>
+
+#include <fmt/format.h>
+
+#include <core/graph/build.hpp>
+
+namespace tenon::host {
+
+core::SearchPath search_path(const Arguments& arguments) {
+  core::SearchOptions options;
+  for (const std::string& folder : arguments.values("plugin-path")) options.plugin_paths.emplace_back(folder);
+  for (const std::string& folder : arguments.values("trust-dir")) options.trusted.emplace_back(folder);
+  return core::SearchPath::standard(options);
+}
+
+core::Catalogue scan_plugins(const Arguments& arguments, Console& console) {
+  core::Catalogue catalogue = core::Catalogue::scan(search_path(arguments));
+  for (const std::string& warning : catalogue.warnings()) {
+    console.report(core::Severity::kWarning, "plugin-path", warning);
+  }
+  return catalogue;
+}
+
+Pipeline read_pipeline(const Arguments& arguments, const core::Catalogue& catalogue) {
+  core::ResolveRequest request;
+  request.pipeline = arguments.operands().front();
+  for (const std::string& file : arguments.values("overlay")) request.overlays.emplace_back(file);
+  request.sets = arguments.values("set");
+
+  Pipeline pipeline;
+  core::Resolved resolved = core::resolve(request, pipeline.findings);
+  if (resolved.usable()) {
+    core::GraphResult built = core::build_graph(resolved, catalogue, pipeline.findings);
+    pipeline.graph = std::move(built.graph);
+    pipeline.resolved = std::move(built.resolved);
+    pipeline.findings.append(built.diagnostics);
+  }
+  pipeline.findings.sort();
+  return pipeline;
+}
+
+std::size_t count_paths(const core::Graph& graph) noexcept {
+  return std::size_t{1} + (graph.validate ? 1 : 0) + (graph.test ? 1 : 0);
+}
+
+std::string counted(std::size_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+}  // namespace tenon::host

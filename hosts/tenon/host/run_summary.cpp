@@ -1,0 +1,129 @@
+// Layout of the closing table and of the commands below it.
+#include <host/run_summary.hpp>
+
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <host/json_text.hpp>
+#include <host/pipeline.hpp>
+#include <host/table.hpp>
+
+namespace tenon::host {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The path as it is typed from here: relative where that is below the current directory.
+std::string short_path(const fs::path& path) {
+  std::error_code failed;
+  const fs::path relative = fs::proximate(path, failed);
+  return failed || relative.empty() || *relative.begin() == ".." ? path.string() : relative.string();
+}
+
+/// "test accuracy" for "test.acc": the metric's own name, with its node's where several nodes use it.
+std::string metric_label(const core::Graph& graph, std::string_view path, const std::string& key) {
+  const std::string rest = key.substr(key.find('.') + 1);
+  const core::Node* const node = graph.find(rest.substr(0, rest.find('.')));
+  if (node == nullptr) return key;
+  std::size_t uses = 0;
+  for (const core::Node& each : graph.nodes) uses += each.use() == node->use() ? 1 : 0;
+  std::string label = fmt::format("{} {}", path, uses > 1 ? node->name : node->component);
+  if (const std::size_t dot = rest.find('.'); dot != std::string::npos) label += ' ' + rest.substr(dot + 1);
+  return label;
+}
+
+void add_metrics(Table& table, const core::Graph& graph, std::string_view path,
+                 const std::map<std::string, double>& metrics, std::string_view of) {
+  for (const auto& [key, value] : metrics) {
+    table.add({metric_label(graph, path, key), fmt::format("{}{}", short_number(value), of)});
+  }
+}
+
+std::string training(const engine::RunOutcome& outcome) {
+  return fmt::format("{}, {} in {}, {:.0f} samples/s", counted(static_cast<std::size_t>(outcome.epochs), "epoch"),
+                     counted(static_cast<std::size_t>(outcome.steps), "step"), duration(outcome.train_seconds),
+                     outcome.samples_per_second);
+}
+
+std::string verified(const engine::ExportOutcome& outcome) {
+  return fmt::format("{}, verified: error at most {} for batches of {}", short_path(outcome.file),
+                     short_number(outcome.max_abs_error), fmt::join(outcome.batches, ", "));
+}
+
+/// A setting that is worth another try: half of the first number with a fraction among the variables, else another seed.
+std::string other_value(const core::Graph& graph) {
+  if (const auto vars = graph.resolved.find("vars"); vars != graph.resolved.end() && vars->is_object()) {
+    for (const auto& [name, value] : vars->items()) {
+      if (value.is_number_float()) return fmt::format("vars.{}={}", name, compact(value.get<double>() / 2));
+    }
+  }
+  return fmt::format("run.seed={}", graph.run.seed + 1);
+}
+
+/// The program and the pipeline with the options that decide what it says.
+std::string command_line(std::string_view command, const Arguments& arguments) {
+  std::string line =
+      fmt::format("{} {} {}", shell_word(arguments.program()), command, shell_word(arguments.operands().front()));
+  for (const std::string_view option : {"plugin-path", "trust-dir", "overlay", "set"}) {
+    if (arguments.has(option)) line += ' ' + arguments.again(option);
+  }
+  return line;
+}
+
+}  // namespace
+
+std::string short_number(double value) {
+  const double size = std::abs(value);
+  if (!std::isfinite(value) || value == 0) return fmt::format("{}", value);
+  return size >= 1e-3 && size < 1e4 ? fmt::format("{:.4f}", value) : fmt::format("{:.3g}", value);
+}
+
+std::string duration(double seconds) {
+  if (seconds < 59.95) return fmt::format("{:.1f} s", seconds);
+  const auto whole = static_cast<int64_t>(std::llround(seconds));
+  if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
+  return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
+}
+
+std::string result_table(const core::Graph& graph, const engine::RunOutcome& outcome, const Console& console) {
+  const Paint paint = console.paint();
+  Table table(2);
+  table.style(1, [&](std::string_view text) { return paint.bold(text); });
+  const std::string_view which = outcome.checkpoint_is_best ? " (best checkpoint)" : " (last checkpoint)";
+  add_metrics(table, graph, "test", outcome.test, "");
+  add_metrics(table, graph, "validation", outcome.validation, which);
+  table.add({"training", training(outcome)});
+  if (!outcome.stopped.empty()) table.add({"stopped early", outcome.stopped});
+  table.add({"run directory", short_path(outcome.directory)});
+  if (!outcome.checkpoint.empty()) table.add({"checkpoint", short_path(outcome.checkpoint)});
+  for (const engine::ExportOutcome& each : outcome.exports) table.add({"export " + each.node, verified(each)});
+  return fmt::format("{} {}\n\n{}", paint.bold(graph.name), paint.green("is trained"), table.render(console.width()));
+}
+
+std::string next_steps(const core::Graph& graph, const engine::RunOutcome& outcome, const Arguments& arguments,
+                       const Console& console) {
+  const Paint paint = console.paint();
+  std::string out = fmt::format("\n{}\n", paint.bold("What next"));
+  const auto add = [&](std::string_view what, const std::string& line) {
+    out += fmt::format("  {}\n  {}\n", paint.dim(fmt::format("# {}", what)), line);
+  };
+  for (const engine::ExportOutcome& each : outcome.exports) {
+    if (each.file.extension() != ".pt") continue;
+    add("load the exported model in Python",
+        "python3 -c " +
+            shell_word(fmt::format("import torch; print(torch.jit.load({}))", compact(short_path(each.file)))));
+    break;
+  }
+  add("see every setting and where it comes from", command_line("explain", arguments));
+  add("train again with another value",
+      fmt::format("{} --set {}", command_line("run", arguments), shell_word(other_value(graph))));
+  return out;
+}
+
+}  // namespace tenon::host

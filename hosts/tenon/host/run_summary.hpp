@@ -1,0 +1,27 @@
+// What `tenon run` prints at its end.
+#pragma once
+
+#include <string>
+
+#include <core/graph/graph.hpp>
+#include <engine/engine.hpp>
+#include <host/arguments.hpp>
+#include <host/console.hpp>
+
+namespace tenon::host {
+
+/// The table of results: metrics, length and pace of training, files.
+[[nodiscard]] std::string result_table(const core::Graph& graph, const engine::RunOutcome& outcome,
+                                       const Console& console);
+
+/// Commands to go on with, ready to be pasted into a shell.
+[[nodiscard]] std::string next_steps(const core::Graph& graph, const engine::RunOutcome& outcome,
+                                     const Arguments& arguments, const Console& console);
+
+/// 0.9861, 1.25e-07: four digits that matter.
+[[nodiscard]] std::string short_number(double value);
+
+/// "8.4 s", "3 min 20 s", "2 h 05 min".
+[[nodiscard]] std::string duration(double seconds);
+
+}  // namespace tenon::host

@@ -1,0 +1,81 @@
+// Components that stand beside the nodes: stop, observe, export, run.distributed.
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <core/graph/stages.hpp>
+#include <core/json/pointer.hpp>
+#include <core/schema/checker.hpp>
+
+namespace tenon::core {
+namespace {
+
+constexpr std::array<std::string_view, 1> kExporter{"exporter"};
+constexpr std::array<std::string_view, 1> kDistributed{"distributed"};
+constexpr std::string_view kDefaultObserver = "observer:console";
+
+std::vector<Attached> read_list(Draft& draft, const std::string& section) {
+  std::vector<Attached> list;
+  const Json* const entries = draft.resolved.find("/" + section);
+  if (entries == nullptr || !entries->is_array()) return list;
+  const std::size_t count = entries->size();
+  for (std::size_t i = 0; i < count; ++i) {
+    Attached each;
+    each.pointer = child_pointer("/" + section, i);
+    const Json* const use = draft.resolved.find(each.pointer + "/use");
+    if (use == nullptr || !use->is_string()) continue;
+    each.use = use->get<std::string>();
+    std::string kind;
+    each.info = find_component(draft, each.pointer + "/use", each.use, "observer", "\"" + section + "\"", kind);
+    if (each.info == nullptr) continue;
+    each.component = each.info->name;
+    if (!take_parameters(draft, each.pointer + "/with", *each.info)) continue;
+    each.with = *draft.resolved.find(each.pointer + "/with");
+    list.push_back(std::move(each));
+  }
+  return list;
+}
+
+/// What shows the run where the pipeline does not say it.
+void observe_by_default(Draft& draft) {
+  const ComponentInfo* const info = draft.catalogue.find(kDefaultObserver);
+  if (info == nullptr) return;
+  Attached console;
+  console.use = kDefaultObserver;
+  console.component = info->name;
+  console.info = info;
+  console.pointer = "/observe/0";
+  console.with = Json::object();
+  fill_defaults(console.with, info->parameters);
+  draft.observe.push_back(std::move(console));
+}
+
+}  // namespace
+
+void read_attached(Draft& draft) {
+  draft.stop = read_list(draft, "stop");
+  if (draft.resolved.find("/observe") == nullptr) {
+    observe_by_default(draft);
+  } else {
+    draft.observe = read_list(draft, "observe");
+  }
+}
+
+void read_roots(Draft& draft) {
+  if (const Json* const exports = draft.resolved.find("/export"); exports != nullptr && exports->is_array()) {
+    for (std::size_t i = 0; i < exports->size(); ++i) {
+      if (!(*exports)[i].is_string()) continue;
+      const std::string name = (*exports)[i].get<std::string>();
+      const auto found = draft.refer(child_pointer("/export", i), name, {"\"export\""}, kExporter);
+      if (found) draft.exports.push_back(*found);
+    }
+  }
+  const Json* const distributed = draft.resolved.find("/run/distributed");
+  if (distributed != nullptr && distributed->is_string() && *distributed != "auto") {
+    draft.distributed =
+        draft.refer("/run/distributed", distributed->get<std::string>(), {"\"run.distributed\""}, kDistributed);
+  }
+}
+
+}  // namespace tenon::core

@@ -1,0 +1,33 @@
+// Runs the stages of building a graph.
+#include <core/graph/build.hpp>
+
+#include <utility>
+
+#include <core/graph/stages.hpp>
+
+namespace tenon::core {
+
+GraphResult build_graph(const Resolved& resolved, const Catalogue& catalogue, const Diagnostics& earlier) {
+  GraphResult result;
+  result.resolved = resolved;
+  if (!resolved.usable()) return result;
+
+  Draft draft(result.resolved, catalogue, earlier, result.diagnostics);
+  read_attached(draft);
+  read_nodes(draft);
+  link_nodes(draft);
+  order_nodes(draft);
+  type_streams(draft);
+  build_paths(draft);
+  read_roots(draft);
+  check_reach(draft);
+  check_training(draft);
+  const MetricTable metrics(draft);
+  resolve_references(draft, metrics);
+  warn_of_tuning_on_test(draft);
+  Graph graph = finish(draft, metrics);
+  if (!draft.has_errors() && draft.fit) result.graph = std::move(graph);
+  return result;
+}
+
+}  // namespace tenon::core

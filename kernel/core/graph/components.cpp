@@ -1,0 +1,236 @@
+// From `use` to a component, and from its schema to complete parameters.
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <core/graph/stages.hpp>
+#include <core/json/pointer.hpp>
+#include <core/plugin/interfaces.hpp>
+#include <core/text/suggest.hpp>
+
+namespace tenon::core {
+namespace {
+
+std::vector<std::string> names_of_kind(const Catalogue& catalogue, std::string_view kind) {
+  std::vector<std::string> names;
+  for (const ComponentInfo* const component : catalogue.of_kind(kind)) names.push_back(component->name);
+  return names;
+}
+
+std::vector<std::string> known_kinds() {
+  std::vector<std::string> kinds{"loader"};
+  for (const InterfaceInfo& each : interfaces()) kinds.emplace_back(each.kind);
+  return kinds;
+}
+
+/// "kind:name" of the components of other kinds that have this very name.
+std::vector<std::string> namesakes(const Catalogue& catalogue, std::string_view name) {
+  std::vector<std::string> ids;
+  for (const std::string& id : catalogue.ids()) {
+    if (std::string_view(id).substr(id.find(':') + 1) == name) ids.push_back(id);
+  }
+  return ids;
+}
+
+void report_refused(Draft& draft, std::string_view pointer, const std::string& use) {
+  Diagnostic diagnostic =
+      draft.at_value(pointer, "refused-plugin", fmt::format("the plugin that brings {} cannot be used", use));
+  diagnostic.notes.push_back(draft.catalogue.why_missing(use));
+  diagnostic.error_code = ErrorCode::kPlugin;
+  draft.add(std::move(diagnostic));
+}
+
+/// Reports a `use` that nothing brings.
+void report_unknown(Draft& draft, std::string_view pointer, const std::string& use, std::string_view only,
+                    std::string& meant_kind) {
+  const std::size_t colon = use.find(':');
+  const std::string kind = use.substr(0, colon);
+  const std::string name = colon == std::string::npos ? use : use.substr(colon + 1);
+  const std::vector<std::string> kinds = known_kinds();
+  const bool kind_known = std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
+  const std::vector<std::string> same_name = namesakes(draft.catalogue, name);
+
+  if (colon == std::string::npos) {
+    Diagnostic diagnostic =
+        draft.at_value(pointer, "unknown-component", fmt::format("{} is not of the form kind:name", core::quoted(use)));
+    if (same_name.size() == 1) draft.propose(diagnostic, same_name.front());
+    draft.add(std::move(diagnostic));
+    return;
+  }
+  if (!kind_known) {
+    Diagnostic diagnostic =
+        draft.at_value(pointer, "unknown-component", fmt::format("there is no kind {} of component", core::quoted(kind)));
+    const std::optional<std::string> near = nearest(kind, kinds);
+    if (near && draft.catalogue.find(*near, name) != nullptr) {
+      draft.propose(diagnostic, fmt::format("{}:{}", *near, name));
+    } else {
+      draft.propose_nearest(diagnostic, use, draft.catalogue.ids());
+    }
+    if (near) meant_kind = *near;
+    diagnostic.notes.push_back(fmt::format("kinds: {}", list_names(kinds)));
+    draft.add(std::move(diagnostic));
+    return;
+  }
+
+  meant_kind = kind;
+  const std::vector<std::string> names = names_of_kind(draft.catalogue, kind);
+  Diagnostic diagnostic =
+      draft.at_value(pointer, "unknown-component", fmt::format("there is no {} {}", kind, core::quoted(name)));
+  if (!same_name.empty() && only.empty()) {
+    const std::string other = same_name.front().substr(0, same_name.front().find(':'));
+    diagnostic.message += fmt::format(", but {} {}", with_article(other), core::quoted(name));
+    draft.propose(diagnostic, same_name.front());
+    meant_kind.clear();
+  } else {
+    std::vector<std::string> ids;
+    for (const std::string& each : names) ids.push_back(fmt::format("{}:{}", kind, each));
+    // Compared by name, proposed as a whole.
+    if (const std::optional<std::string> near = nearest(name, names)) {
+      draft.propose(diagnostic, fmt::format("{}:{}", kind, *near));
+    } else {
+      draft.propose_nearest(diagnostic, use, ids);
+    }
+  }
+  diagnostic.notes.push_back(names.empty() ? fmt::format("no plugin brings {}", with_article(kind))
+                                           : fmt::format("{}: {}", plural(kind), list_names(names)));
+  draft.add(std::move(diagnostic));
+}
+
+void expand_ports(const std::vector<Port>& rules, const Json& with, std::vector<NamedPort>& ports, bool& open) {
+  for (const Port& rule : rules) {
+    if (rule.open) {
+      open = true;
+    } else if (rule.pass) {
+      ports.push_back({"", &rule});
+    } else {
+      const std::vector<std::string> names = port_names(rule, with);
+      if (names.empty()) open = true;
+      for (const std::string& name : names) ports.push_back({name, &rule});
+    }
+  }
+}
+
+void read_node(Draft& draft, DraftNode& each) {
+  Node& node = each.node;
+  const Json* const json = draft.resolved.find(node.pointer);
+  const Json* const use = json == nullptr ? nullptr : find_member(*json, "use");
+  const Json* const disabled = json == nullptr ? nullptr : find_member(*json, "disabled");
+  each.disabled = disabled != nullptr && disabled->is_boolean() && disabled->get<bool>();
+  if (use == nullptr || !use->is_string()) return;  // demanded by the schema of the pipeline
+
+  const std::string pointer = node.pointer + "/use";
+  const ComponentInfo* const info = find_component(draft, pointer, use->get<std::string>(), "", "", node.kind);
+  if (info == nullptr) return;
+  node.kind = info->kind;
+  node.component = info->name;
+  node.info = info;
+  if (info->kind == "observer") {
+    Diagnostic diagnostic = draft.at_value(pointer, "misplaced-component",
+                                           fmt::format("an observer is not a node, but {} is one", core::quoted(node.name)));
+    diagnostic.label = "observers stand in \"stop\" or \"observe\"";
+    draft.add(std::move(diagnostic));
+    node.kind.clear();
+    return;
+  }
+  each.known = take_parameters(draft, node.pointer + "/with", *info);
+  each.in_open = each.out_open = !each.known || (info->ports.in.empty() && info->ports.out.empty());
+}
+
+}  // namespace
+
+const ComponentInfo* find_component(Draft& draft, std::string_view pointer, const std::string& use,
+                                    std::string_view only, std::string_view who, std::string& meant_kind) {
+  const ComponentInfo* const found = draft.catalogue.find(use);
+  if (found == nullptr) {
+    if (draft.catalogue.refused_with(use) != nullptr) {
+      meant_kind = use.substr(0, use.find(':'));
+      report_refused(draft, pointer, use);
+    } else {
+      report_unknown(draft, pointer, use, only, meant_kind);
+    }
+    return nullptr;
+  }
+  meant_kind = found->kind;
+  if (only.empty() || found->kind == only) return found;
+  Diagnostic diagnostic = draft.at_value(
+      pointer, "wrong-kind", fmt::format("{} takes {}, but {} is {}", who, plural(only), use, with_article(found->kind)));
+  diagnostic.notes.push_back(
+      fmt::format("{}: {}", plural(only), list_names(names_of_kind(draft.catalogue, only))));
+  draft.add(std::move(diagnostic));
+  return nullptr;
+}
+
+bool take_parameters(Draft& draft, std::string_view pointer, const ComponentInfo& component) {
+  Diagnostics found;
+  bool fine = false;
+  try {
+    fine = draft.resolved.apply_schema(pointer, component.parameters, component.id(), found);
+  } catch (const Error& error) {
+    Diagnostic diagnostic = draft.at_value(pointer, "bad-schema", error.what());
+    diagnostic.notes.push_back(fmt::format("in the manifest of {}, plugin {}", component.id(), component.plugin));
+    diagnostic.error_code = error.code();
+    found.add(std::move(diagnostic));
+  }
+  draft.append(found);
+  return fine;
+}
+
+void read_nodes(Draft& draft) {
+  const Json* const section = draft.resolved.find("/nodes");
+  if (section == nullptr || !section->is_object()) return;
+  std::vector<std::string> names;
+  for (const auto& [name, value] : section->items()) names.push_back(name);
+  std::sort(names.begin(), names.end());
+
+  draft.nodes.resize(names.size());
+  for (NodeId id = 0; id < names.size(); ++id) {
+    DraftNode& each = draft.nodes[id];
+    each.node.name = names[id];
+    each.node.pointer = child_pointer("/nodes", names[id]);
+    draft.index.emplace(names[id], id);
+    read_node(draft, each);
+  }
+
+  // Defaults are in: from here on the pipeline's values stay where they are.
+  for (const auto& [name, value] : draft.resolved.find("/nodes")->items()) {
+    DraftNode& each = draft.nodes[draft.index.at(name)];
+    each.json = &value;
+    if (!each.known) continue;
+    const Json* const with = find_member(value, "with");
+    each.node.with = with == nullptr ? Json::object() : *with;
+    expand_ports(each.node.info->ports.in, each.node.with, each.in, each.in_open);
+    expand_ports(each.node.info->ports.out, each.node.with, each.out, each.out_open);
+  }
+}
+
+void visit_annotated(Json& value, const Json& schema, const std::string& pointer, const VisitAnnotated& visit) {
+  if (!schema.is_object()) return;
+  if (schema.contains("x-path") || schema.contains("x-reference")) visit(value, schema, pointer);
+  for (const char* const choice : {"anyOf", "oneOf", "allOf"}) {
+    const Json* const choices = find_member(schema, choice);
+    if (choices == nullptr || !choices->is_array()) continue;
+    const bool is_word = std::any_of(choices->begin(), choices->end(), [&](const Json& each) {
+      const Json* const word = find_member(each, "const");
+      return word != nullptr && *word == value;
+    });
+    if (is_word) continue;
+    for (const Json& each : *choices) visit_annotated(value, each, pointer, visit);
+  }
+  if (value.is_object()) {
+    const Json* const properties = find_member(schema, "properties");
+    const Json* const others = find_member(schema, "additionalProperties");
+    for (auto& [key, member] : value.items()) {
+      const Json* const own = properties == nullptr ? nullptr : find_member(*properties, key);
+      if (const Json* const rule = own != nullptr ? own : others) {
+        visit_annotated(member, *rule, child_pointer(pointer, key), visit);
+      }
+    }
+  }
+  const Json* const items = find_member(schema, "items");
+  if (value.is_array() && items != nullptr) {
+    for (std::size_t i = 0; i < value.size(); ++i) visit_annotated(value[i], *items, child_pointer(pointer, i), visit);
+  }
+}
+
+}  // namespace tenon::core

@@ -1,0 +1,191 @@
+// Opening plugins through Boost.DLL, and owning what they make.
+#include <core/plugin/loader.hpp>
+
+#include <algorithm>
+#include <dlfcn.h>
+#include <exception>
+#include <optional>
+#include <utility>
+
+#include <boost/dll/shared_library.hpp>
+#include <fmt/format.h>
+
+#include <core/plugin/elf.hpp>
+#include <core/plugin/open_library.hpp>
+
+namespace tenon::core {
+namespace {
+
+constexpr std::string_view kRebuild = "rebuild the plugin with this Tenon's SDK";
+
+/// Boost wraps the loader's message: "… (dlerror system message: MESSAGE): Bad file descriptor".
+std::string_view loader_message(std::string_view text) {
+  constexpr std::string_view kStart = "dlerror system message: ";
+  const std::size_t start = text.find(kStart);
+  if (start == std::string_view::npos) return text;
+  text.remove_prefix(start + kStart.size());
+  return text.substr(0, text.rfind("): "));
+}
+
+const PluginEntry* open_entry(const std::filesystem::path& path) {
+  namespace dll = boost::dll;
+  dll::shared_library library;
+  try {
+    library.load(path, dll::load_mode::rtld_now | dll::load_mode::rtld_local);
+  } catch (const std::exception& error) {
+    throw open_failure(path, loader_message(error.what()));
+  }
+  // Pinned: closing a library while objects of its types live would crash.
+  (void)::dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
+  if (!library.has(kEntrySymbol)) {
+    throw Refusal("no-entry", fmt::format("{} does not export {}: build it with tenon_add_plugin", path.string(), kEntrySymbol));
+  }
+  const PluginEntry* entry = library.get<const PluginEntry*() noexcept>(kEntrySymbol)();
+  if (entry == nullptr) throw Refusal("entry", fmt::format("{} says nothing of itself; {}", path.string(), kRebuild));
+  return entry;
+}
+
+/// The components' part of the manifest, which the catalogue does not keep as it was written.
+Json components_in(const PluginInfo& info) {
+  const ElfFile file(info.path);
+  const std::optional<std::string> text = file.section(kManifestSection);
+  if (!text || file.build_id() != info.build_id) {
+    throw Refusal("drift", fmt::format("{} was replaced after it had been checked: start again", info.path.string()));
+  }
+  return manifest_json(*text).at("components");
+}
+
+Refusal drift(const PluginInfo& info, std::string_view what, std::string_view file, std::string_view opened) {
+  return {"drift", fmt::format("plugin {} ({}): its manifest and its code disagree about {}: \"{}\" and \"{}\"; {}", info.id,
+                               info.path.string(), what, file, opened, kRebuild)};
+}
+
+std::string_view text_or_empty(const char* text) { return text == nullptr ? std::string_view() : std::string_view(text); }
+
+void check_entry(const PluginInfo& info, const PluginEntry& entry) {
+  if (entry.size < sizeof(PluginEntry) || entry.api != kApi) {
+    throw Refusal("entry", fmt::format("plugin {} ({}) was built for plugin API {}, this Tenon has API {}; {}", info.id,
+                                       info.path.string(), entry.api, kApi, kRebuild));
+  }
+  const std::string namespaces = fmt::format("{}", fmt::join(info.namespaces, " "));
+  const std::pair<std::string_view, std::pair<std::string_view, const char*>> texts[] = {
+      {"its id", {info.id, entry.id}},
+      {"its version", {info.version, entry.version}},
+      {"its licence", {info.licence, entry.licence}},
+      {"its fingerprint", {info.fingerprint, entry.fingerprint}},
+      {"its torch namespaces", {namespaces, entry.namespaces}}};
+  for (const auto& [what, sides] : texts) {
+    if (sides.first != text_or_empty(sides.second)) throw drift(info, what, sides.first, text_or_empty(sides.second));
+  }
+}
+
+/// Takes what a component reports, until it can be thrown on this side of the border.
+class Report {
+ public:
+  [[nodiscard]] ErrorSink sink() noexcept { return {&Report::take, this}; }
+  [[nodiscard]] bool empty() const noexcept { return !error_; }
+  void rethrow() const {
+    if (error_) throw Error(*error_);
+  }
+
+ private:
+  static void take(void* self, ErrorCode code, const char* pointer, const char* message) noexcept {
+    auto& report = *static_cast<Report*>(self);
+    if (report.error_) return;  // the first one tells the cause
+    const bool known = code >= ErrorCode::kConfig && code <= ErrorCode::kStorage;
+    report.error_.emplace(known ? code : ErrorCode::kPlugin, std::string(text_or_empty(message)),
+                          std::string(text_or_empty(pointer)));
+  }
+
+  std::optional<Error> error_;
+};
+
+}  // namespace
+
+OpenedPlugin::OpenedPlugin(const PluginInfo& info) : info_(info) {
+  if (info.built_in()) throw Error(ErrorCode::kPlugin, fmt::format("plugin {} is part of the kernel", info.id));
+  const Json components = components_in(info);
+  entry_ = open_entry(info.path);
+  check_entry(info_, *entry_);
+  for (const ComponentDescriptor* const* each = entry_->begin; each != entry_->end; ++each) {
+    take(**each, components);
+  }
+  for (const ComponentInfo& component : info_.components) {
+    if (!descriptors_.contains(component.id())) throw drift(info_, "a component", component.id(), "");
+  }
+}
+
+void OpenedPlugin::take(const ComponentDescriptor& descriptor, const Json& components) {
+  if (descriptor.size < sizeof(ComponentDescriptor)) {
+    throw Refusal("entry", fmt::format("plugin {} ({}) has a component of an older SDK; {}", info_.id, info_.path.string(), kRebuild));
+  }
+  const nlohmann::json said = nlohmann::json::parse(descriptor.describe(), nullptr, false);  // sorted, so order does not count
+  const std::string name(text_or_empty(descriptor.name));
+  const auto written = std::ranges::find_if(components, [&](const Json& each) {
+    return each.at("interface") == text_or_empty(descriptor.interface) && each.at("name") == name;
+  });
+  if (written == components.end()) throw drift(info_, "a component", "", name);
+  if (said != nlohmann::json(*written)) throw drift(info_, "the component " + name, written->dump(), said.dump());
+  descriptors_.emplace(fmt::format("{}:{}", written->at("kind").get<std::string>(), name), &descriptor);
+}
+
+const ComponentDescriptor& OpenedPlugin::descriptor(std::string_view kind, std::string_view name) const {
+  const auto found = descriptors_.find(fmt::format("{}:{}", kind, name));
+  if (found == descriptors_.end()) {
+    throw Error(ErrorCode::kPlugin, fmt::format("plugin {} ({}) has no {}:{}", info_.id, info_.path.string(), kind, name));
+  }
+  return *found->second;
+}
+
+ComponentHandle::ComponentHandle(const ComponentDescriptor& descriptor, const Json& params) : descriptor_(&descriptor) {
+  Report report;
+  component_ = descriptor.create(params.dump().c_str(), report.sink());
+  if (component_ == nullptr) {
+    report.rethrow();
+    throw Error(ErrorCode::kPlugin, "it could not be made and does not say why");
+  }
+}
+
+ComponentHandle::ComponentHandle(ComponentHandle&& other) noexcept
+    : descriptor_(other.descriptor_), component_(std::exchange(other.component_, nullptr)) {}
+
+ComponentHandle& ComponentHandle::operator=(ComponentHandle&& other) noexcept {
+  std::swap(descriptor_, other.descriptor_);
+  std::swap(component_, other.component_);
+  return *this;
+}
+
+ComponentHandle::~ComponentHandle() {
+  if (component_ == nullptr) return;
+  Report report;  // a destructor may not throw: reset() is for those who want to know
+  descriptor_->destroy(component_, report.sink());
+}
+
+void ComponentHandle::reset() {
+  if (component_ == nullptr) return;
+  Report report;
+  descriptor_->destroy(std::exchange(component_, nullptr), report.sink());
+  report.rethrow();
+}
+
+void ComponentHandle::require(std::string_view interface, uint32_t revision) const {
+  if (component_ == nullptr) throw Refusal("interface", "there is no component");
+  if (interface == descriptor_->interface && revision == descriptor_->revision) return;
+  throw Refusal("interface", fmt::format("{} is a {} revision {}, where {} revision {} is needed", descriptor_->name,
+                                         descriptor_->interface, descriptor_->revision, interface, revision));
+}
+
+ComponentHandle Loader::create(std::string_view id, const Json& params) {
+  const ComponentInfo& component = catalogue_.at(id);
+  return ComponentHandle(open(component.plugin).descriptor(component.kind, component.name), params);
+}
+
+const OpenedPlugin& Loader::open(std::string_view plugin) {
+  const auto found = std::ranges::find_if(opened_, [plugin](const auto& each) { return each->info().id == plugin; });
+  if (found != opened_.end()) return **found;
+  const PluginInfo* info = catalogue_.plugin(plugin);
+  if (info == nullptr) throw Error(ErrorCode::kPlugin, fmt::format("no plugin {} is there", plugin));
+  return *opened_.emplace_back(std::make_unique<OpenedPlugin>(*info));
+}
+
+}  // namespace tenon::core

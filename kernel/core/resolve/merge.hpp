@@ -1,0 +1,26 @@
+// Lays one layer of a pipeline over those before it.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <core/resolve/tree.hpp>
+#include <core/text/diagnostic.hpp>
+
+namespace tenon::core {
+
+/// What a null that deletes nothing is.
+enum class StrayNull { kError, kWarning };
+
+/// Lays `layer` over `base`: objects merge, everything else replaces, null deletes. A node (a member of "/nodes") whose
+/// `use` changes loses the base's `with` and `groups` first. A null in a list is an error.
+void merge_layer(Tree& base, Tree layer, StrayNull stray, Diagnostics& diagnostics);
+
+/// Takes every null out of a tree that lies at `pointer` and reports each, for what nothing lies below.
+void remove_nulls(Tree& tree, const std::string& pointer, StrayNull stray, Diagnostics& diagnostics);
+
+/// An error or a warning at the place of a tree's value.
+[[nodiscard]] Diagnostic diagnostic_at(const Tree& tree, std::string_view pointer, std::string code,
+                                       std::string message);
+
+}  // namespace tenon::core

@@ -1,0 +1,45 @@
+// The order of resolution.
+#include <core/resolve/resolve.hpp>
+
+#include <utility>
+
+#include <core/resolve/layers.hpp>
+#include <core/resolve/merge.hpp>
+#include <core/resolve/set.hpp>
+#include <core/resolve/variables.hpp>
+#include <core/schema/embedded.hpp>
+
+namespace tenon::core {
+namespace {
+
+constexpr std::string_view kSchema = "pipeline-1";
+
+}  // namespace
+
+Resolved resolve(const ResolveRequest& request, Diagnostics& diagnostics) {
+  LayerReader reader(diagnostics);
+  std::optional<Tree> tree = reader.read_pipeline(request.pipeline, request.text);
+  std::vector<Tree> overlays;
+  bool complete = tree.has_value();
+  for (const std::filesystem::path& path : request.overlays) {
+    if (std::optional<Tree> overlay = reader.read_overlay(path)) {
+      overlays.push_back(std::move(*overlay));
+    } else {
+      complete = false;
+    }
+  }
+  // Without one of the files everything else would be guesswork.
+  if (!complete) return {};
+
+  for (Tree& overlay : overlays) merge_layer(*tree, std::move(overlay), StrayNull::kWarning, diagnostics);
+  std::vector<std::string> references = reader.references();
+  for (const std::string& argument : request.sets) apply_set(*tree, argument, references, diagnostics);
+  substitute_variables(*tree, references, diagnostics);
+
+  auto [value, origins] = flatten(std::move(*tree));
+  Resolved resolved(std::move(value), std::move(origins));
+  resolved.apply("", Json::parse(embedded_schema(kSchema)), {.noun = "key"}, "the pipeline format", diagnostics);
+  return resolved;
+}
+
+}  // namespace tenon::core

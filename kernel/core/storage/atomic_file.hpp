@@ -1,0 +1,53 @@
+// Files that have their final name only when they are complete and on disk.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string_view>
+
+#include <core/storage/file.hpp>
+
+namespace tenon::core {
+
+/// Writes into a hidden file of the same folder; commit() makes it durable and gives it its name. Without commit nothing
+/// stays. All functions throw Error (kStorage) with path and cure. One thread at a time.
+class AtomicFile {
+ public:
+  explicit AtomicFile(std::filesystem::path path);
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+  ~AtomicFile();
+
+  void write(std::span<const std::byte> bytes) { write_all(file_, bytes, path_); }
+  void write(std::string_view text) { write(bytes_of(text)); }
+
+  /// fsync, rename over what was there, fsync of the folder.
+  void commit();
+
+  /// Where the bytes are until commit(): for a writer that wants a path.
+  [[nodiscard]] const std::filesystem::path& temporary() const noexcept { return temporary_; }
+
+ private:
+  std::filesystem::path path_;
+  std::filesystem::path temporary_;
+  FileDescriptor file_;
+};
+
+/// One call for a small file.
+void write_atomically(const std::filesystem::path& path, std::string_view text);
+
+/// A hidden name beside `path`: ".NAME.tmp-PID-ATTEMPT". Create it exclusively, and try the next attempt where it exists:
+/// another thread, or an earlier process of the same number, may have it.
+[[nodiscard]] std::filesystem::path temporary_beside(const std::filesystem::path& path, int attempt);
+
+/// Removes the temporary files and folders that killed processes left in `folder`. Only where no other process can be
+/// writing. \throws Error (kStorage).
+void remove_temporaries(const std::filesystem::path& folder);
+
+/// Proves that `folder` (made if missing) takes files and has room for `bytes`: reserves and removes a hidden file.
+/// \throws Error (kStorage) naming folder, wanted and free space.
+void require_space(const std::filesystem::path& folder, uint64_t bytes);
+
+}  // namespace tenon::core

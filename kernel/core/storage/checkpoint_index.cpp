@@ -1,0 +1,169 @@
+// The index beside the checkpoints, and retention as a set that is computed before anything is removed.
+#include <core/storage/checkpoint_index.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include <core/storage/atomic_file.hpp>
+#include <core/storage/canonical_json.hpp>
+#include <core/storage/checkpoint.hpp>
+
+namespace tenon::core {
+namespace {
+
+constexpr const char* kFile = "index.json";
+constexpr int64_t kFormat = 1;
+
+Json json_of(const CheckpointRecord& record) {
+  Json metrics = Json::object();
+  for (const auto& [key, value] : record.metrics) {
+    metrics[key] = number_json(value);
+  }
+  Json pending = Json::array();
+  if (record.pending_validation) pending.push_back("validate");
+  return {{"step", record.step},           {"epoch", record.epoch}, {"metrics", std::move(metrics)},
+          {"wall_time", record.wall_time}, {"pending", pending},    {"kept", record.kept}};
+}
+
+CheckpointRecord record_of(const Json& json) {
+  CheckpointRecord record;
+  record.step = json.at("step").get<int64_t>();
+  record.epoch = json.at("epoch").get<int64_t>();
+  for (const auto& [key, value] : json.at("metrics").items()) {
+    record.metrics[key] = number_of(value);
+  }
+  record.wall_time = number_of(json.at("wall_time"));
+  record.pending_validation = !json.at("pending").empty();
+  record.kept = json.at("kept").get<bool>();
+  return record;
+}
+
+auto place_of(std::vector<CheckpointRecord>& history, int64_t step) {
+  return std::ranges::lower_bound(history, step, {}, &CheckpointRecord::step);
+}
+
+}  // namespace
+
+void CheckpointIndex::add(CheckpointRecord record) {
+  last = record.step;
+  const auto place = place_of(history, record.step);
+  if (place != history.end() && place->step == record.step) {
+    *place = std::move(record);
+  } else {
+    history.insert(place, std::move(record));
+  }
+}
+
+bool CheckpointIndex::validated(int64_t step, const std::map<std::string, double>& metrics, const RetentionRule& rule) {
+  const auto place = place_of(history, step);
+  if (place == history.end() || place->step != step) return false;
+  place->metrics = metrics;
+  place->pending_validation = false;
+  const std::vector<int64_t> winners = best_steps(history, rule.metric, rule.direction, 1);
+  const std::optional<int64_t> before = best;
+  best = winners.empty() ? std::nullopt : std::optional(winners.front());
+  return best == step && before != step;
+}
+
+const CheckpointRecord* CheckpointIndex::find(int64_t step) const noexcept {
+  const auto place = std::ranges::lower_bound(history, step, {}, &CheckpointRecord::step);
+  return place != history.end() && place->step == step ? &*place : nullptr;
+}
+
+CheckpointIndex CheckpointIndex::load(const std::filesystem::path& checkpoints) {
+  const std::filesystem::path path = checkpoints / kFile;
+  std::error_code error;
+  CheckpointIndex index;
+  if (!std::filesystem::exists(path, error) && !error) return index;
+  const Json json = read_json(path);
+  try {
+    if (const auto format = json.at("format").get<int64_t>(); format != kFormat) {
+      throw Error(ErrorCode::kCheckpoint,
+                  fmt::format("{} has format {}, this Tenon reads format {}", path.string(), format, kFormat));
+    }
+    if (json.contains("last")) index.last = json["last"].get<int64_t>();
+    if (json.contains("best")) index.best = json["best"].get<int64_t>();
+    for (const Json& record : json.at("history")) {
+      index.history.push_back(record_of(record));
+    }
+  } catch (const Json::exception& failure) {
+    throw Error(ErrorCode::kCheckpoint, fmt::format("{} is damaged: {}", path.string(), failure.what()));
+  }
+  std::ranges::sort(index.history, {}, &CheckpointRecord::step);
+  return index;
+}
+
+void CheckpointIndex::save(const std::filesystem::path& checkpoints) const {
+  Json json = {{"format", kFormat}, {"history", Json::array()}};
+  if (last) json["last"] = *last;
+  if (best) json["best"] = *best;
+  for (const CheckpointRecord& record : history) {
+    json["history"].push_back(json_of(record));
+  }
+  write_atomically(checkpoints / kFile, canonical_text(json));
+}
+
+std::vector<int64_t> best_steps(std::span<const CheckpointRecord> history, const std::string& metric, Direction direction,
+                                int64_t count) {
+  struct Candidate {
+    int64_t step;
+    double value;
+  };
+  std::vector<Candidate> candidates;
+  for (const CheckpointRecord& record : history) {
+    const auto value = record.metrics.find(metric);
+    if (record.kept && value != record.metrics.end() && std::isfinite(value->second)) {
+      candidates.push_back({record.step, value->second});
+    }
+  }
+  std::ranges::sort(candidates, [direction](const Candidate& a, const Candidate& b) {
+    if (better(a.value, b.value, direction)) return true;
+    return !better(b.value, a.value, direction) && a.step < b.step;
+  });
+  std::vector<int64_t> steps;
+  for (const Candidate& candidate : candidates) {
+    if (std::ssize(steps) >= count) break;
+    steps.push_back(candidate.step);
+  }
+  return steps;
+}
+
+std::vector<int64_t> superfluous(std::span<const CheckpointRecord> history, const RetentionRule& rule) {
+  std::vector<int64_t> kept;
+  for (const CheckpointRecord& record : history) {
+    if (record.kept) kept.push_back(record.step);
+  }
+  std::ranges::sort(kept);
+  const int64_t newest = std::clamp<int64_t>(std::max<int64_t>(rule.last, 1), 0, std::ssize(kept));
+  std::set<int64_t> needed(kept.end() - newest, kept.end());
+  for (const int64_t step : best_steps(history, rule.metric, rule.direction, rule.best)) {
+    needed.insert(step);
+  }
+  std::erase_if(kept, [&needed](int64_t step) { return needed.contains(step); });
+  return kept;
+}
+
+void apply_retention(const std::filesystem::path& checkpoints, CheckpointIndex& index, const RetentionRule& rule) {
+  const std::vector<int64_t> steps = superfluous(index.history, rule);
+  if (steps.empty()) return;
+  for (const int64_t step : steps) {
+    place_of(index.history, step)->kept = false;
+  }
+  index.save(checkpoints);
+  for (const int64_t step : steps) {
+    std::error_code error;
+    // Hidden by one rename first: a kill in between must not leave half a checkpoint under a final name.
+    const std::filesystem::path folder = checkpoints / step_name(step);
+    const std::filesystem::path hidden = temporary_beside(folder, 0);
+    std::filesystem::rename(folder, hidden, error);
+    if (error == std::errc::no_such_file_or_directory) continue;
+    if (!error) std::filesystem::remove_all(hidden, error);
+    if (error) throw storage_error("remove", folder, error.value());
+  }
+}
+
+}  // namespace tenon::core

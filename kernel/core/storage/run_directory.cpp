@@ -1,0 +1,154 @@
+// Run directories: numbered without races, locked by an open file description.
+#include <core/storage/run_directory.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <system_error>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include <core/storage/atomic_file.hpp>
+#include <core/storage/canonical_json.hpp>
+
+namespace tenon::core {
+namespace {
+
+constexpr const char* kLock = ".lock";
+
+std::optional<int64_t> number_of_run(const std::string& name) {
+  int64_t number = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+  if (name.empty() || error != std::errc() || end != name.data() + name.size() || number < 1) return {};
+  return number;
+}
+
+bool is_run_name(std::string_view name) {
+  return !name.empty() && name.front() != '.' && name.find('/') == std::string_view::npos;
+}
+
+void make_folders(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) throw storage_error("make the folder", folder, error.value());
+}
+
+struct flock whole_file(short type) {
+  struct flock lock = {};
+  lock.l_type = type;
+  lock.l_whence = SEEK_SET;
+  return lock;
+}
+
+/// Locks of the open file description: they end with the process, hold within it too, and can be asked for.
+bool try_lock(const FileDescriptor& file) {
+  struct flock lock = whole_file(F_WRLCK);
+  return ::fcntl(file.get(), F_OFD_SETLK, &lock) == 0;
+}
+
+std::vector<std::filesystem::path> folders_in(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> found;
+  std::error_code error;
+  std::filesystem::directory_iterator entries(folder, error);
+  for (; !error && entries != std::filesystem::directory_iterator(); entries.increment(error)) {
+    std::error_code ignored;
+    if (entries->is_directory(ignored)) found.push_back(entries->path());
+  }
+  if (error && error != std::errc::no_such_file_or_directory) throw storage_error("list", folder, error.value());
+  std::ranges::sort(found);
+  return found;
+}
+
+}  // namespace
+
+RunDirectory RunDirectory::create(const std::filesystem::path& runs, const std::string& name) {
+  if (!is_run_name(name)) {
+    throw Error(ErrorCode::kConfig, fmt::format("\"{}\" cannot name a run: use letters, digits, \"_\" and \"-\"", name));
+  }
+  const std::filesystem::path family = std::filesystem::absolute(runs) / name;
+  make_folders(family);
+  // Complete and locked under a hidden name first: nobody sees a run without its lock.
+  std::filesystem::path hidden;
+  int attempt = 0;
+  do {
+    hidden = temporary_beside(family / "run", attempt++);
+  } while (::mkdir(hidden.c_str(), 0777) != 0 && errno == EEXIST);
+  make_folders(hidden / "checkpoints");
+  make_folders(hidden / "exports");
+  FileDescriptor lock(::open((hidden / kLock).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+  if (!lock || !try_lock(lock)) throw storage_error("lock", hidden, errno);
+  int64_t number = 1;
+  for (const RunPlace& place : list_runs(runs, name)) {
+    number = std::max(number, place.number + 1);
+  }
+  std::filesystem::path path = family / fmt::format("{:04}", number);
+  // A run is never empty, so renaming over one that another process has just made fails.
+  while (std::rename(hidden.c_str(), path.c_str()) != 0) {
+    if (errno != ENOTEMPTY && errno != EEXIST) {
+      const int error = errno;
+      std::error_code ignored;
+      std::filesystem::remove_all(hidden, ignored);
+      throw storage_error("write", path, error);
+    }
+    path = family / fmt::format("{:04}", ++number);
+  }
+  sync_folder(family);
+  return RunDirectory(std::move(path), number, std::move(lock));
+}
+
+RunDirectory RunDirectory::open(const std::filesystem::path& path) {
+  const std::filesystem::path folder = std::filesystem::absolute(path).lexically_normal();
+  const std::optional<int64_t> number = number_of_run(folder.filename().string());
+  FileDescriptor lock(::open((folder / kLock).c_str(), O_RDWR | O_CLOEXEC));
+  if (!lock && errno != ENOENT && errno != ENOTDIR) throw storage_error("open the run", folder, errno);
+  if (!lock || !number) {
+    throw Error(ErrorCode::kCheckpoint, fmt::format("{} is no run directory: one is named runs/NAME/NUMBER", folder.string()));
+  }
+  if (!try_lock(lock)) {
+    throw Error(ErrorCode::kStorage,
+                fmt::format("{} belongs to a process that is running: wait for it, or start a new run", folder.string()));
+  }
+  remove_temporaries(folder);
+  remove_temporaries(folder / "checkpoints");
+  remove_temporaries(folder / "exports");
+  return RunDirectory(folder, *number, std::move(lock));
+}
+
+void RunDirectory::write_json(const std::string& name, const Json& content) const {
+  try {
+    write_text(name, content.dump(2) + "\n");
+  } catch (const Json::type_error&) {
+    throw Error(ErrorCode::kStorage, fmt::format("cannot write {}: it holds text that is not UTF-8", (path_ / name).string()));
+  }
+}
+
+void RunDirectory::write_text(const std::string& name, std::string_view text) const { write_atomically(path_ / name, text); }
+
+void RunDirectory::require_space(uint64_t checkpoint_bytes) const { core::require_space(checkpoints(), checkpoint_bytes); }
+
+std::vector<RunPlace> list_runs(const std::filesystem::path& runs, std::string_view name) {
+  std::vector<RunPlace> places;
+  for (const std::filesystem::path& family : folders_in(runs)) {
+    if (!name.empty() && family.filename() != name) continue;
+    const std::size_t first = places.size();
+    for (const std::filesystem::path& run : folders_in(family)) {
+      const std::optional<int64_t> number = number_of_run(run.filename().string());
+      if (number) places.push_back({family.filename().string(), *number, run});
+    }
+    std::ranges::sort(places.begin() + static_cast<std::ptrdiff_t>(first), places.end(), {}, &RunPlace::number);
+  }
+  return places;
+}
+
+bool is_live(const std::filesystem::path& run) {
+  const FileDescriptor file(::open((run / kLock).c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) return false;
+  struct flock lock = whole_file(F_RDLCK);  // a read lock is all that a file open for reading may ask about
+  return ::fcntl(file.get(), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
+}  // namespace tenon::core

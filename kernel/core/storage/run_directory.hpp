@@ -1,0 +1,63 @@
+// runs/<name>/<number>/: made once, owned by one live process.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <core/json/json.hpp>
+#include <core/storage/file.hpp>
+
+namespace tenon::core {
+
+/// One run's folder, locked while the object lives. Movable.
+class RunDirectory {
+ public:
+  /// Makes runs/NAME/NNNN with the next number that no other process has taken, and its sub-folders; 0001 comes first.
+  /// \throws Error (kStorage).
+  [[nodiscard]] static RunDirectory create(const std::filesystem::path& runs, const std::string& name);
+
+  /// Opens one that is there. \throws Error: kStorage when another process has it open, kCheckpoint when it is no run.
+  [[nodiscard]] static RunDirectory open(const std::filesystem::path& path);
+
+  [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
+  [[nodiscard]] int64_t number() const noexcept { return number_; }
+  [[nodiscard]] std::filesystem::path log() const { return path_ / "log.jsonl"; }
+  [[nodiscard]] std::filesystem::path checkpoints() const { return path_ / "checkpoints"; }
+  [[nodiscard]] std::filesystem::path exports() const { return path_ / "exports"; }
+
+  /// Writes config.resolved.json, environment.json, lock.json: `name` with its extension, two blanks of indentation,
+  /// members in their own order. Atomic. \throws Error (kStorage).
+  void write_json(const std::string& name, const Json& content) const;
+
+  /// Writes text under that name, atomically. \throws Error (kStorage).
+  void write_text(const std::string& name, std::string_view text) const;
+
+  /// Proves that checkpoints of about this size can be written. \throws Error (kStorage).
+  void require_space(uint64_t checkpoint_bytes) const;
+
+ private:
+  RunDirectory(std::filesystem::path path, int64_t number, FileDescriptor lock)
+      : path_(std::move(path)), number_(number), lock_(std::move(lock)) {}
+
+  std::filesystem::path path_;
+  int64_t number_ = 0;
+  FileDescriptor lock_;
+};
+
+struct RunPlace {
+  std::string name;
+  int64_t number = 0;
+  std::filesystem::path path;
+};
+
+/// Runs of that name, by number; all names in order for an empty `name`. Empty for a folder that is not there.
+[[nodiscard]] std::vector<RunPlace> list_runs(const std::filesystem::path& runs, std::string_view name = {});
+
+/// Another process, or this one, has the run open.
+[[nodiscard]] bool is_live(const std::filesystem::path& run);
+
+}  // namespace tenon::core

@@ -1,0 +1,169 @@
+// What is wrong with a quantity, and the nearest right one.
+#include <core/units.hpp>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <core/text/suggest.hpp>
+#include <tenon/error.hpp>
+#include <tenon/quantity.hpp>
+
+namespace tenon::core {
+namespace {
+
+Quantity parse(std::string_view text, UnitKind kind) {
+  switch (kind) {
+    case UnitKind::kTime: return {parse_time(text).seconds, Unit::kSeconds};
+    case UnitKind::kBytes: return {static_cast<double>(parse_bytes(text).count), Unit::kBytes};
+    case UnitKind::kSpan: break;
+  }
+  const tenon::Span span = parse_span(text);
+  const auto count = static_cast<double>(span.count);
+  switch (span.unit) {
+    case tenon::Span::Unit::kEpochs: return {count, Unit::kEpochs};
+    case tenon::Span::Unit::kSamples: return {count, Unit::kSamples};
+    case tenon::Span::Unit::kSteps: break;
+  }
+  return {count, Unit::kSteps};
+}
+
+std::vector<std::string> units_of(UnitKind kind) {
+  switch (kind) {
+    case UnitKind::kSpan: return {"steps", "epochs", "samples", "step", "epoch", "sample"};
+    case UnitKind::kTime: return {"ms", "s", "min", "h", "d"};
+    case UnitKind::kBytes: return {"B", "kB", "MB", "GB", "TB", "KiB", "MiB", "GiB", "TiB"};
+  }
+  return {};
+}
+
+/// The unit that a word of everyday language stands for.
+std::string_view everyday_unit(std::string_view word) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 22> kWords{{{"iteration", "step"},
+                                                                                  {"iterations", "steps"},
+                                                                                  {"iters", "steps"},
+                                                                                  {"batch", "step"},
+                                                                                  {"batches", "steps"},
+                                                                                  {"updates", "steps"},
+                                                                                  {"examples", "samples"},
+                                                                                  {"images", "samples"},
+                                                                                  {"second", "s"},
+                                                                                  {"seconds", "s"},
+                                                                                  {"sec", "s"},
+                                                                                  {"m", "min"},
+                                                                                  {"minute", "min"},
+                                                                                  {"minutes", "min"},
+                                                                                  {"hour", "h"},
+                                                                                  {"hours", "h"},
+                                                                                  {"day", "d"},
+                                                                                  {"days", "d"},
+                                                                                  {"bytes", "B"},
+                                                                                  {"k", "kB"},
+                                                                                  {"M", "MB"},
+                                                                                  {"G", "GB"}}};
+  const auto* const found = std::find_if(kWords.begin(), kWords.end(), [&](const auto& w) { return w.first == word; });
+  return found == kWords.end() ? std::string_view() : found->second;
+}
+
+std::string examples(std::span<const UnitKind> kinds) {
+  std::string out;
+  for (const UnitKind kind : kinds) out += fmt::format("{}{}", out.empty() ? "" : " or ", unit_example(kind));
+  return out;
+}
+
+QuantityError explain(std::string_view text, std::span<const UnitKind> kinds, std::string message) {
+  QuantityError error{.message = std::move(message), .fix = fmt::format("write it like {}", examples(kinds))};
+  const std::size_t number_end = std::min(text.find_first_not_of("+-.0123456789eE"), text.size());
+  // The exponent's letter may be the first of "epochs".
+  const std::size_t last_digit = text.substr(0, number_end).find_last_of("0123456789");
+  if (last_digit == std::string_view::npos) return error;
+  const std::string_view number = text.substr(0, last_digit + 1);
+  std::string_view unit = text.substr(last_digit + 1);
+  while (!unit.empty() && unit.front() == ' ') unit.remove_prefix(1);
+  while (!unit.empty() && unit.back() == ' ') unit.remove_suffix(1);
+
+  std::vector<std::string> candidates;
+  for (const UnitKind kind : kinds) {
+    for (std::string& candidate : units_of(kind)) candidates.push_back(std::move(candidate));
+  }
+  std::optional<std::string> meant;
+  const std::string_view everyday = everyday_unit(unit);
+  if (!everyday.empty() && std::find(candidates.begin(), candidates.end(), everyday) != candidates.end()) {
+    meant = everyday;
+  } else if (!unit.empty()) {
+    meant = nearest(unit, candidates);
+  }
+  std::string mended = meant ? fmt::format("{} {}", number, *meant) : std::string();
+  const bool holds = meant && std::any_of(kinds.begin(), kinds.end(), [&](UnitKind kind) {
+                       try {
+                         static_cast<void>(parse(mended, kind));
+                         return true;
+                       } catch (const Error&) {
+                         return false;
+                       }
+                     });
+  if (holds) {
+    error.fix = fmt::format("did you mean {}?", core::quoted(mended));
+    error.replacement = std::move(mended);
+  } else if (unit.empty()) {
+    error.fix.clear();
+    for (const UnitKind kind : kinds)
+      error.fix += fmt::format("{} {}", error.fix.empty() ? "write" : " or", with_unit(number, kind));
+  }
+  return error;
+}
+
+}  // namespace
+
+QuantityResult parse_quantity(std::string_view text, std::span<const UnitKind> kinds) {
+  std::string message;
+  for (const UnitKind kind : kinds) {
+    try {
+      return parse(text, kind);
+    } catch (const Error& error) {
+      if (message.empty()) message = error.what();
+    }
+  }
+  if (kinds.size() > 1) message = fmt::format("{} is no quantity such as {}", core::quoted(text), examples(kinds));
+  return explain(text, kinds, std::move(message));
+}
+
+std::optional<UnitKind> unit_kind(std::string_view word) noexcept {
+  for (const UnitKind kind : {UnitKind::kSpan, UnitKind::kTime, UnitKind::kBytes}) {
+    if (word == unit_word(kind)) return kind;
+  }
+  return std::nullopt;
+}
+
+std::string_view unit_word(UnitKind kind) noexcept {
+  switch (kind) {
+    case UnitKind::kSpan: return "span";
+    case UnitKind::kTime: return "time";
+    case UnitKind::kBytes: return "bytes";
+  }
+  return "";
+}
+
+std::string_view unit_example(UnitKind kind) noexcept {
+  switch (kind) {
+    case UnitKind::kSpan: return "\"500 steps\"";
+    case UnitKind::kTime: return "\"15 min\"";
+    case UnitKind::kBytes: return "\"25 MiB\"";
+  }
+  return "";
+}
+
+std::string with_unit(std::string_view number, UnitKind kind) {
+  const bool one = number == "1";
+  switch (kind) {
+    case UnitKind::kSpan: return fmt::format("\"{} {}\"", number, one ? "epoch" : "epochs");
+    case UnitKind::kTime: return fmt::format("\"{} min\"", number);
+    case UnitKind::kBytes: return fmt::format("\"{} MiB\"", number);
+  }
+  return std::string(number);
+}
+
+}  // namespace tenon::core

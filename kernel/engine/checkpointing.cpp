@@ -1,0 +1,146 @@
+// Writing checkpoints.
+#include <engine/checkpointing.hpp>
+
+#include <map>
+#include <utility>
+#include <vector>
+
+#include <ATen/ATen.h>
+
+#include <core/storage/event_log.hpp>
+#include <engine/state_saver.hpp>
+#include <tenon/tensors.hpp>
+
+namespace tenon::engine {
+namespace {
+
+core::RetentionRule retention_of(const core::CheckpointPlan& plan) {
+  core::RetentionRule rule;
+  rule.last = plan.keep_last;
+  if (plan.best) {
+    rule.best = plan.best->count;
+    rule.metric = plan.best->key;
+    rule.direction = plan.best->direction;
+  }
+  return rule;
+}
+
+/// Tensors as arrays on the host; names of tied tensors, which share their memory, become aliases.
+struct HostTensors {
+  std::vector<at::Tensor> tensors;
+  std::vector<Shape> shapes;
+  std::vector<core::NamedArray> arrays;
+  core::Metadata aliases;
+};
+
+HostTensors host_tensors(Model& model) {
+  HostTensors host;
+  std::map<std::pair<const void*, int64_t>, std::string> owners;
+  const auto named = model_tensors(model);
+  host.tensors.reserve(named.size());
+  host.shapes.reserve(named.size());
+  for (const auto& [name, tensor] : named) {
+    const auto [owner, fresh] = owners.emplace(std::pair(tensor.const_data_ptr(), tensor.numel()), name);
+    if (!fresh && tensor.numel() > 0) {
+      host.aliases.emplace(name, owner->second);
+      continue;
+    }
+    host.tensors.push_back(tensor.cpu().contiguous());
+    host.shapes.push_back(tensor.sizes().vec());
+    host.arrays.push_back(
+        {name, Array{host.tensors.back().data_ptr(), dtype_of(tensor.scalar_type()), host.shapes.back()}});
+  }
+  return host;
+}
+
+}  // namespace
+
+Checkpointing::Checkpointing(const Components& components, const core::RunDirectory& directory, Training& training,
+                             core::Json provenance)
+    : components_(components),
+      folder_(directory.checkpoints()),
+      training_(training),
+      provenance_(std::move(provenance)),
+      rule_(retention_of(components.graph().checkpoint)) {}
+
+uint64_t Checkpointing::estimated_bytes() const {
+  uint64_t bytes = uint64_t{64} << 10U;  // manifests and state
+  for (const core::Node& node : components_.graph().nodes) {
+    if (node.kind == "model") {
+      for (const auto& [name, tensor] : model_tensors(components_.node<Model>(node.name))) bytes += tensor.nbytes();
+    }
+    if (node.kind == "optimizer") {
+      StateSaver saver;
+      components_.component(node.name).state(saver);
+      for (const core::NamedArray& array : saver.arrays()) bytes += array.array.bytes();
+    }
+  }
+  return bytes;
+}
+
+std::filesystem::path Checkpointing::write(bool validation_pending) {
+  if (index_.last == training_.step_count()) return folder_ / core::step_name(*index_.last);
+  core::CheckpointWriter writer(folder_, training_.step_count());
+  core::Json state;
+  state["format"] = 1;
+  state["pipeline"] = components_.graph().name;
+  state["provenance"] = provenance_;
+  state["pending"] = validation_pending ? core::Json::array({"validate"}) : core::Json::array();
+
+  const auto save = [&](const std::string& file, Component& component) {
+    StateSaver saver;
+    component.state(saver);
+    if (!saver.arrays().empty()) writer.add_tensors(file, saver.arrays());
+    return saver.scalars();
+  };
+  for (const core::Node& node : components_.graph().nodes) {
+    if (node.kind == "model") {
+      const HostTensors host = host_tensors(components_.node<Model>(node.name));
+      writer.add_tensors("model." + node.name, host.arrays, host.aliases);
+    }
+    if (node.kind == "loader") continue;
+    const core::Json scalars = components_.entering(node.name, "cannot save its state", [&] {
+      return save((node.kind == "optimizer" ? "optimizer." : "state.") + node.name,
+                  components_.component(node.name));
+    });
+    if (!scalars.empty()) state["components"][node.name] = scalars;
+  }
+  for (std::size_t i = 0; i < components_.stop().size(); ++i) {
+    state["stop"].push_back(save("state.stop" + std::to_string(i), components_.stop()[i].handle.get()));
+  }
+  StateSaver position;
+  training_.state(position);
+  state["training"] = position.scalars();
+  writer.add_tensors("state.training", position.arrays());
+  writer.add_json("state", state);
+  std::filesystem::path path = writer.commit();
+
+  core::CheckpointRecord record;
+  record.step = training_.step_count();
+  record.epoch = training_.epoch();
+  record.wall_time = core::EventLog::system_seconds();
+  record.pending_validation = validation_pending;
+  index_.add(std::move(record));
+  index_.save(folder_);
+  if (!validation_pending) retain();
+  return path;
+}
+
+bool Checkpointing::validated(const std::map<std::string, double>& metrics) {
+  const bool best = index_.validated(training_.step_count(), metrics, rule_);
+  index_.save(folder_);
+  retain();
+  return best;
+}
+
+void Checkpointing::retain() { core::apply_retention(folder_, index_, rule_); }
+
+Checkpointing::Chosen Checkpointing::chosen() const {
+  const bool best = index_.best.has_value();
+  const int64_t step = best ? *index_.best : index_.last.value();
+  const core::CheckpointRecord* const record = index_.find(step);
+  return {folder_ / core::step_name(step), best,
+          record == nullptr ? std::map<std::string, double>{} : record->metrics};
+}
+
+}  // namespace tenon::engine

@@ -1,0 +1,53 @@
+// Checkpoints of a run: what goes in, when the best changes, what may go.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include <core/storage/checkpoint_index.hpp>
+#include <core/storage/run_directory.hpp>
+#include <engine/components.hpp>
+#include <engine/training.hpp>
+
+namespace tenon::engine {
+
+/// Writes and forgets checkpoints of one run. [trainer]
+class Checkpointing {
+ public:
+  /// `provenance` is what equal bytes depend on besides the pipeline: device, threads, instruction set, data.
+  Checkpointing(const Components& components, const core::RunDirectory& directory, Training& training,
+                core::Json provenance);
+
+  /// Bytes that one checkpoint is going to take.
+  [[nodiscard]] uint64_t estimated_bytes() const;
+
+  /// Writes the state of everything behind the present step, unless that step has been written already. A validation that
+  /// is due is noted as pending. Returns the folder. \throws Error (kStorage).
+  std::filesystem::path write(bool validation_pending);
+
+  /// Notes what validation found at the present step and lets go what is not to be kept. True when this checkpoint became
+  /// the best.
+  bool validated(const std::map<std::string, double>& metrics);
+
+  /// The checkpoint that test and export use: the best where one is configured and known, else the last.
+  struct Chosen {
+    std::filesystem::path path;
+    bool best = false;
+    std::map<std::string, double> metrics;
+  };
+  [[nodiscard]] Chosen chosen() const;
+
+ private:
+  void retain();
+
+  const Components& components_;
+  std::filesystem::path folder_;
+  Training& training_;
+  core::Json provenance_;
+  core::CheckpointIndex index_;
+  core::RetentionRule rule_;
+};
+
+}  // namespace tenon::engine

@@ -1,0 +1,90 @@
+// Making components and placing what they throw.
+#include <engine/components.hpp>
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <engine/engine.hpp>
+#include <tenon/nn/module.hpp>
+
+namespace tenon::engine {
+namespace {
+
+/// libtorch appends its C++ frames behind the message proper.
+std::string first_paragraph(std::string text) {
+  const std::size_t trace = text.find("\nException raised from");
+  if (trace != std::string::npos) text.erase(trace);
+  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
+  return text;
+}
+
+}  // namespace
+
+Error current_error(ErrorCode otherwise) {
+  try {
+    throw;
+  } catch (const Error& error) {
+    return error;
+  } catch (const c10::OutOfMemoryError& error) {
+    return {ErrorCode::kMemory, first_paragraph(error.what_without_backtrace())};
+  } catch (const std::bad_alloc&) {
+    return {ErrorCode::kMemory, "out of memory"};
+  } catch (const c10::Error& error) {
+    return {otherwise, first_paragraph(error.what_without_backtrace())};
+  } catch (const std::exception& error) {
+    return {otherwise, first_paragraph(error.what())};
+  } catch (...) {
+    return {otherwise, "threw an exception that does not derive from std::exception"};
+  }
+}
+
+Components::Components(const core::Graph& graph, const core::Resolved& resolved, core::Catalogue catalogue)
+    : graph_(graph), resolved_(resolved), loader_(std::move(catalogue)) {
+  for (const core::Node& node : graph.nodes) {
+    if (node.kind == "loader") continue;  // the kernel's own
+    try {
+      handles_.push_back(std::make_unique<core::ComponentHandle>(loader_.create(node.use(), node.with)));
+    } catch (...) {
+      throw PlacedError(core::diagnose(resolved_, node, current_error(ErrorCode::kPlugin)));
+    }
+    nodes_.emplace(node.name, handles_.back().get());
+  }
+  stop_ = attach(graph.stop);
+  observe_ = attach(graph.observe);
+}
+
+Components::~Components() {
+  observe_.clear();
+  stop_.clear();
+  nodes_.clear();
+  while (!handles_.empty()) handles_.pop_back();
+}
+
+std::vector<Components::Observing> Components::attach(const std::vector<core::Attached>& attached) {
+  std::vector<Observing> all;
+  for (const core::Attached& each : attached) {
+    try {
+      all.push_back({&each, loader_.create(each.use, each.with)});
+    } catch (...) {
+      throw PlacedError(core::diagnose(resolved_, each, current_error(ErrorCode::kPlugin)));
+    }
+  }
+  return all;
+}
+
+void Components::rethrow_placed(std::string_view node, std::string_view doing) const {
+  const std::string module = nn::Module::last_failure();
+  nn::Module::clear_failure();
+  try {
+    throw;
+  } catch (const PlacedError&) {
+    throw;  // told already, closer to its cause
+  } catch (...) {
+    const Error error = current_error(ErrorCode::kPlugin);
+    const std::string where = module.empty() ? "" : fmt::format(", in its module \"{}\"", module);
+    const std::string message = fmt::format("{}{}: {}", doing, where, error.what());
+    throw PlacedError(core::diagnose(resolved_, graph_.at(node), Error(error.code(), message, error.pointer())));
+  }
+}
+
+}  // namespace tenon::engine

@@ -1,0 +1,79 @@
+// The opened components of one run, by node.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include <core/graph/graph.hpp>
+#include <core/plugin/loader.hpp>
+#include <core/resolve/resolve.hpp>
+#include <tenon/component.hpp>
+
+namespace tenon::engine {
+
+/// Makes the component of every node and of every observer, and turns what they throw into errors with their place.
+/// Destroys them in reverse. [trainer]
+class Components {
+ public:
+  Components(const core::Graph& graph, const core::Resolved& resolved, core::Catalogue catalogue);
+  Components(const Components&) = delete;
+  Components& operator=(const Components&) = delete;
+  ~Components();
+
+  [[nodiscard]] const core::Graph& graph() const noexcept { return graph_; }
+  [[nodiscard]] const core::Resolved& resolved() const noexcept { return resolved_; }
+  [[nodiscard]] const core::Loader& loader() const noexcept { return loader_; }
+
+  template <class Interface>
+  [[nodiscard]] Interface& node(std::string_view name) const {
+    return nodes_.find(name)->second->as<Interface>();
+  }
+
+  /// The component of any kind.
+  [[nodiscard]] Component& component(std::string_view name) const { return nodes_.find(name)->second->get(); }
+
+  /// A component of `stop` or `observe` with its place in the graph.
+  struct Observing {
+    const core::Attached* attached;
+    core::ComponentHandle handle;
+  };
+  [[nodiscard]] const std::vector<Observing>& stop() const noexcept { return stop_; }
+  [[nodiscard]] const std::vector<Observing>& observe() const noexcept { return observe_; }
+
+  /// Runs `body`, which enters the node's component; what it throws becomes a PlacedError that names node and component,
+  /// with what it was doing in between: text such as "cannot build its network", or a function that gives it, which is
+  /// called only when something was thrown.
+  template <class Doing, class Body>
+  decltype(auto) entering(std::string_view node, Doing&& doing, Body&& body) const {
+    try {
+      return body();
+    } catch (...) {
+      if constexpr (std::is_invocable_v<Doing>) {
+        rethrow_placed(node, doing());
+      } else {
+        rethrow_placed(node, doing);
+      }
+    }
+  }
+
+ private:
+  [[noreturn]] void rethrow_placed(std::string_view node, std::string_view doing) const;
+  std::vector<Observing> attach(const std::vector<core::Attached>& attached);
+
+  const core::Graph& graph_;
+  const core::Resolved& resolved_;
+  core::Loader loader_;
+  std::map<std::string, core::ComponentHandle*, std::less<>> nodes_;
+  std::vector<std::unique_ptr<core::ComponentHandle>> handles_;  // in the order of creation
+  std::vector<Observing> stop_;
+  std::vector<Observing> observe_;
+};
+
+/// The exception in flight as an Error: libtorch's own errors without their C++ backtrace, out of memory, foreign types.
+[[nodiscard]] Error current_error(ErrorCode otherwise);
+
+}  // namespace tenon::engine

@@ -1,0 +1,98 @@
+// The border between the host and the engine: plain values in, plain values out, no libtorch type.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <core/graph/build.hpp>
+#include <core/plugin/runtime.hpp>
+#include <core/text/diagnostic.hpp>
+#include <tenon/error.hpp>
+
+namespace tenon::engine {
+
+/// An error with its place in the pipeline.
+class PlacedError : public Error {
+ public:
+  explicit PlacedError(core::Diagnostic diagnostic)
+      : Error(diagnostic.error_code, diagnostic.message), diagnostic_(std::move(diagnostic)) {}
+
+  [[nodiscard]] const core::Diagnostic& diagnostic() const noexcept { return diagnostic_; }
+
+ private:
+  core::Diagnostic diagnostic_;
+};
+
+/// All that a run needs. The pipeline has been checked; nothing of it is opened yet.
+struct RunRequest {
+  core::Graph graph;
+  core::Resolved resolved;  ///< For places in errors.
+  core::Catalogue catalogue;
+  core::Libtorch libtorch;
+  std::vector<core::EnvironmentSetting> environment;
+  std::filesystem::path program;  ///< The `tenon` program: the export gate runs it as the second process.
+  bool terminal = false;          ///< Standard error is a terminal.
+};
+
+struct ExportOutcome {
+  std::string node;
+  std::filesystem::path file;
+  double max_abs_error = 0;  ///< Largest difference found over all batches and outputs.
+  std::vector<int64_t> batches;
+};
+
+/// What a run led to.
+struct RunOutcome {
+  std::filesystem::path directory;
+  int64_t steps = 0;
+  int64_t epochs = 0;
+  double train_seconds = 0;        ///< From the first step to the last, validation and saving included.
+  double samples_per_second = 0;   ///< Training alone.
+  std::string stopped;             ///< Why training ended early; empty when it ran to its end.
+  std::filesystem::path checkpoint;  ///< The one that test and export used.
+  bool checkpoint_is_best = false;
+  std::map<std::string, double> validation;  ///< Of that checkpoint, by log key.
+  std::map<std::string, double> test;        ///< By log key.
+  std::vector<ExportOutcome> exports;
+};
+
+/// What libtorch and the machine offer, for `tenon doctor`.
+struct DeviceReport {
+  std::string libtorch;
+  std::string cpu_capability;   ///< "AVX512", …
+  int64_t threads = 0;          ///< Intra-op.
+  bool cuda_library = false;    ///< libtorch_cuda is open.
+  std::vector<std::string> cuda_devices;
+  std::string cuda_problem;     ///< Why there is none although the library is open.
+};
+
+/// Runs one exported file in this process: the far side of the export gate.
+struct ArtefactRequest {
+  core::Catalogue catalogue;
+  std::string component;         ///< "exporter:torchscript"
+  core::Json with;
+  std::filesystem::path file;
+  std::filesystem::path inputs;  ///< Safetensors: one tensor for each input port.
+  std::filesystem::path outputs; ///< Safetensors to be written: one for each output port.
+};
+
+/// Lives as long as the process. All functions may throw Error, mostly PlacedError; no other exception leaves them.
+class Engine {
+ public:
+  virtual RunOutcome run(const RunRequest& request) = 0;
+  virtual void run_artefact(const ArtefactRequest& request) = 0;
+  [[nodiscard]] virtual DeviceReport devices() = 0;
+
+ protected:
+  ~Engine() = default;
+};
+
+inline constexpr const char* kEngineSymbol = "tenon_engine_1";
+using EngineFunction = Engine*() noexcept;
+
+}  // namespace tenon::engine

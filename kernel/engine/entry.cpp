@@ -1,0 +1,41 @@
+// The engine's one exported function, and what it gives.
+#include <engine/device.hpp>
+#include <engine/engine.hpp>
+#include <engine/export_gate.hpp>
+#include <engine/session.hpp>
+
+namespace tenon::engine {
+namespace {
+
+/// Lets nothing but Error through.
+template <class Body>
+decltype(auto) guarded(Body&& body) {
+  try {
+    return body();
+  } catch (const Error&) {
+    throw;
+  } catch (...) {
+    throw Error(current_error(ErrorCode::kPlugin));
+  }
+}
+
+class TheEngine final : public Engine {
+ public:
+  RunOutcome run(const RunRequest& request) override {
+    return guarded([&] { return run_session(request); });
+  }
+  void run_artefact(const ArtefactRequest& request) override {
+    guarded([&] { engine::run_artefact(request); });
+  }
+  DeviceReport devices() override {
+    return guarded([] { return report_devices(); });
+  }
+};
+
+}  // namespace
+}  // namespace tenon::engine
+
+extern "C" tenon::engine::Engine* tenon_engine_1() noexcept {
+  static tenon::engine::TheEngine engine;
+  return &engine;
+}

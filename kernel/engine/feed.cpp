@@ -1,0 +1,115 @@
+// From loader batches to tensors.
+#include <engine/feed.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+
+#include <core/plugin/builtin.hpp>
+#include <core/storage/canonical_json.hpp>
+#include <engine/engine.hpp>
+
+namespace tenon::engine {
+namespace {
+
+Stream make_stream(const Components& components, const core::Path& path, uint64_t seed) {
+  const core::Graph& graph = components.graph();
+  const core::Node& source = graph.at(path.stream.front());
+  const DatasetNode dataset{source.name, source.use(), &components.node<Dataset>(source.name)};
+  std::vector<TransformNode> transforms;
+  for (const std::string& name : path.stream) {
+    const core::Node& node = graph.at(name);
+    if (node.kind == "transform") transforms.push_back({name, node.use(), &components.node<Transform>(name)});
+  }
+  try {
+    return {dataset, transforms, seed};
+  } catch (...) {
+    const Error error = current_error(ErrorCode::kPlugin);
+    throw PlacedError(core::diagnose(components.resolved(), graph.at(path.data).pointer, error));
+  }
+}
+
+/// Datasets that some stream of the graph reads, each behind its inputs.
+std::vector<const core::Node*> datasets_of(const core::Graph& graph) {
+  std::vector<const core::Node*> datasets;
+  for (const core::Node& node : graph.nodes) {
+    if (node.kind == "dataset") datasets.push_back(&node);
+  }
+  return datasets;
+}
+
+/// Page-locked memory, from which copies to a GPU are fast.
+std::shared_ptr<void> pinned_memory(std::size_t bytes) {
+  const auto tensor = std::make_shared<at::Tensor>(at::empty(
+      {static_cast<int64_t>(std::max<std::size_t>(bytes, 1))}, at::TensorOptions(at::kByte).pinned_memory(true)));
+  return {tensor, tensor->data_ptr()};
+}
+
+}  // namespace
+
+void open_datasets(const Components& components) {
+  for (const core::Node* const node : datasets_of(components.graph())) {
+    components.entering(node->name, "cannot be opened", [&] {
+      std::vector<Dataset*> inputs;
+      for (const std::string& input : node->inputs) inputs.push_back(&components.node<Dataset>(input));
+      components.node<Dataset>(node->name).open(inputs);
+    });
+  }
+}
+
+core::Json data_fingerprints(const Components& components) {
+  core::Json all = core::Json::object();
+  for (const core::Node* const node : datasets_of(components.graph())) {
+    components.entering(node->name, "cannot tell its fingerprint", [&] {
+      const Dataset& dataset = components.node<Dataset>(node->name);
+      all[node->name] = {{"size", dataset.size()}, {"fingerprint", dataset.fingerprint()}};
+    });
+  }
+  return all;
+}
+
+Feed::Feed(const Components& components, const core::Path& path, uint64_t seed)
+    : path_(path), loader_node_(components.graph().at(path.data)), stream_(make_stream(components, path, seed)) {}
+
+void Feed::connect(const Collectives& ranks, c10::Device device, std::optional<int64_t> batch) {
+  const auto params = parse_params<core::LoaderParams>(core::line_text(loader_node_.with));
+  device_ = device;
+  batch_ = batch.value_or(params.batch);
+  LoaderOptions options;
+  options.node = loader_node_.name;
+  options.batch = batch_;
+  options.shuffle = params.shuffle;
+  options.last = params.last == core::LastBatch::kDrop ? LastBatch::kDrop : LastBatch::kKeep;
+  options.workers = static_cast<int>(core::loader_workers(params, std::thread::hardware_concurrency()));
+  options.prefetch = params.prefetch;
+  options.rank = ranks.rank();
+  options.world = ranks.world();
+  if (device.is_cuda()) options.allocate = pinned_memory;
+  options.on_thread_start = [] { at::set_num_threads(1); };
+  loader_ = std::make_unique<Loader>(stream_, std::move(options));
+}
+
+void Feed::start(int64_t epoch, int64_t first_batch, int64_t epochs) { loader_->start(epoch, first_batch, epochs); }
+
+std::optional<DeviceBatch> Feed::next() {
+  std::optional<Batch> host = loader_->next();
+  if (!host) return std::nullopt;
+  DeviceBatch batch;
+  batch.samples = host->samples;
+  batch.epoch = host->epoch;
+  batch.index = host->index;
+  batch.sample_ids = std::move(host->sample_ids);
+  for (const BatchField& field : host->fields) {
+    const auto keep = [memory = host->memory](void*) {};
+    const at::Tensor tensor = at::from_blob(field.data, field.shape, keep, at::TensorOptions(scalar_type(field.dtype)));
+    batch.fields.set(field.name, device_.is_cpu() ? tensor : tensor.to(device_));
+  }
+  return batch;
+}
+
+double Feed::waited() const { return std::chrono::duration<double>(loader_->waited()).count(); }
+
+}  // namespace tenon::engine

@@ -1,0 +1,175 @@
+// Memory, names and values of the networks.
+#include <engine/models.hpp>
+
+#include <algorithm>
+
+#include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <engine/engine.hpp>
+#include <tenon/random.hpp>
+#include <tenon/spec.hpp>
+#include <tenon/tensors.hpp>
+
+namespace tenon::engine {
+namespace {
+
+constexpr int64_t kAlignment = 16;  // elements of float32 in 64 bytes
+
+int64_t aligned(int64_t count) { return (count + kAlignment - 1) / kAlignment * kAlignment; }
+
+std::string spelled(const at::Tensor& tensor) {
+  FieldSpec field{"", dtype_of(tensor.scalar_type()), {}};
+  for (const int64_t size : tensor.sizes()) field.shape.emplace_back(size);
+  return to_string(field);
+}
+
+[[noreturn]] void refuse_glob(const Components& components, const core::Node& optimizer, std::size_t group,
+                              const std::vector<NamedParam>& params) {
+  std::vector<std::string> names;
+  for (const NamedParam& param : params) names.push_back(param.name);
+  if (names.size() > 12) {
+    const std::size_t left = names.size() - 12;
+    names.resize(12);
+    names.push_back(fmt::format("and {} more", left));
+  }
+  const std::string message =
+      fmt::format("the group \"{}\" matches no parameter that is still free; parameters are: {}",
+                  optimizer.groups[group].match, fmt::join(names, ", "));
+  throw PlacedError(core::diagnose(components.resolved(), fmt::format("{}/groups/{}/match", optimizer.pointer, group),
+                                   Error(ErrorCode::kConfig, message)));
+}
+
+}  // namespace
+
+bool glob_match(std::string_view glob, std::string_view name) noexcept {
+  std::size_t g = 0;
+  std::size_t n = 0;
+  std::size_t star = std::string_view::npos;
+  std::size_t resume = 0;
+  while (n < name.size()) {
+    if (g < glob.size() && (glob[g] == '?' || glob[g] == name[n])) {
+      ++g;
+      ++n;
+    } else if (g < glob.size() && glob[g] == '*') {
+      star = g++;
+      resume = n;
+    } else if (star != std::string_view::npos) {
+      g = star + 1;
+      n = ++resume;
+    } else {
+      return false;
+    }
+  }
+  return glob.find_first_not_of('*', g) == std::string_view::npos;
+}
+
+std::vector<PlannedGroup> plan_groups(const Components& components, const core::Node& optimizer) {
+  std::vector<NamedParam> params;
+  for (const std::string& node : optimizer.of) {
+    components.node<Model>(node).root().visit_params(
+        [&](const std::string& name, nn::Param& slot) { params.push_back({fmt::format("{}.{}", node, name), &slot}); });
+  }
+  std::vector<PlannedGroup> groups(optimizer.groups.size() + 1);
+  for (std::size_t i = 0; i < optimizer.groups.size(); ++i) groups[i].with = optimizer.groups[i].with;
+  groups.back().with = core::Json::object();
+  for (const NamedParam& param : params) {
+    std::size_t chosen = 0;
+    while (chosen < optimizer.groups.size() && !glob_match(optimizer.groups[chosen].match, param.name)) ++chosen;
+    groups[chosen].params.push_back(param);
+  }
+  for (std::size_t i = 0; i < optimizer.groups.size(); ++i) {
+    if (groups[i].params.empty()) refuse_glob(components, optimizer, i, params);
+  }
+  std::erase_if(groups, [](const PlannedGroup& group) { return group.params.empty(); });
+  return groups;
+}
+
+std::vector<std::pair<std::string, at::Tensor>> model_tensors(Model& model) {
+  std::vector<std::pair<std::string, at::Tensor>> tensors;
+  model.root().visit_params(
+      [&](const std::string& name, nn::Param& slot) { tensors.emplace_back(name, slot.value().detach()); });
+  model.root().visit_buffers(
+      [&](const std::string& name, nn::Buffer& slot) { tensors.emplace_back(name, slot.value()); });
+  return tensors;
+}
+
+ParamGroup materialize(const PlannedGroup& planned, const std::vector<std::pair<std::string, double>>& hypers,
+                       uint64_t seed, at::TensorOptions options) {
+  int64_t total = 0;
+  for (const NamedParam& param : planned.params) total += aligned(elements(param.slot->shape()));
+  ParamGroup group;
+  group.flat_param = at::zeros({total}, options);
+  group.flat_grad = at::zeros({total}, options);
+  at::Generator random = at::detail::createCPUGenerator();
+  int64_t offset = 0;
+  for (const NamedParam& param : planned.params) {
+    const std::vector<int64_t>& shape = param.slot->shape();
+    const int64_t count = elements(shape);
+    at::Tensor initial = at::empty(shape, at::TensorOptions(at::kFloat));
+    random.set_current_seed(random_key({seed, name_key("initial value"), name_key(param.name)}));
+    param.slot->initialize(initial, random);
+    at::Tensor value = group.flat_param.narrow(0, offset, count).view(shape);
+    value.copy_(initial);
+    value = value.detach().set_requires_grad(true);
+    const at::Tensor gradient = group.flat_grad.narrow(0, offset, count).view(shape);
+    value.mutable_grad() = gradient;
+    param.slot->set(value);
+    group.names.push_back(param.name);
+    group.params.push_back(value);
+    group.grads.push_back(gradient);
+    offset += aligned(count);
+  }
+  for (const auto& [name, value] : hypers) {
+    group.hypers.push_back({name, at::full({}, value, options.dtype(at::kDouble)), value});
+  }
+  return group;
+}
+
+void materialize_buffers(Model& model, c10::Device device) {
+  model.root().visit_buffers([&](const std::string& /*name*/, nn::Buffer& slot) {
+    slot.set(at::full(slot.shape(), slot.fill(), at::TensorOptions(slot.dtype()).device(device)));
+  });
+}
+
+void move_model(Model& model, c10::Device device) {
+  model.root().visit_params(
+      [&](const std::string& /*name*/, nn::Param& slot) { slot.set(slot.value().detach().to(device)); });
+  model.root().visit_buffers([&](const std::string& /*name*/, nn::Buffer& slot) { slot.set(slot.value().to(device)); });
+}
+
+void load_model(Model& model, const std::string& node, const core::Checkpoint& checkpoint) {
+  const core::Safetensors saved = checkpoint.tensors("model." + node);
+  std::vector<std::string> problems;
+  std::size_t matched = 0;
+  const c10::NoGradGuard no_grad;
+  auto tensors = model_tensors(model);
+  for (auto& [name, tensor] : tensors) {
+    const core::Safetensors::Tensor* const found = saved.find(name);
+    if (found == nullptr) {
+      problems.push_back(fmt::format("\"{}\" is missing", name));
+      continue;
+    }
+    const at::Tensor value = at::from_blob(found->array.data, found->shape, scalar_type(found->array.dtype));
+    if (value.sizes() != tensor.sizes() || value.scalar_type() != tensor.scalar_type()) {
+      problems.push_back(fmt::format("\"{}\" is {} there and {} here", name, spelled(value), spelled(tensor)));
+      continue;
+    }
+    tensor.copy_(value);
+    ++matched;
+  }
+  for (const core::Safetensors::Tensor& each : saved.tensors()) {
+    if (std::none_of(tensors.begin(), tensors.end(), [&](const auto& have) { return have.first == each.name; })) {
+      problems.push_back(fmt::format("\"{}\" is not part of this model", each.name));
+    }
+  }
+  if (!problems.empty()) {
+    throw Error(ErrorCode::kCheckpoint,
+                fmt::format("the weights of \"{}\" in {} do not fit: {} of {} tensors matched; {}", node,
+                            checkpoint.path().string(), matched, tensors.size(), fmt::join(problems, "; ")));
+  }
+}
+
+}  // namespace tenon::engine

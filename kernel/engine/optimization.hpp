@@ -1,0 +1,59 @@
+// Optimizers with their groups and schedules: everything between finished gradients and new parameters.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+
+#include <engine/components.hpp>
+#include <engine/models.hpp>
+#include <tenon/components/distributed.hpp>
+#include <tenon/components/schedule.hpp>
+
+namespace tenon::engine {
+
+/// Owns the memory of all trained parameters. [trainer]
+class Optimization {
+ public:
+  /// Gives every parameter memory and its first value, and attaches the optimizers. The networks are built.
+  Optimization(const Components& components, uint64_t seed, at::TensorOptions options);
+
+  /// Sets all gradients to zero.
+  void zero_grad();
+
+  /// Adds gradients over ranks. Nothing with one.
+  void all_reduce(Collectives& ranks);
+
+  /// Divides all gradients by `scale`, once, before anything looks at them.
+  void unscale(double scale);
+
+  /// The norm of all gradients together, as a 0-dim tensor on the device; not finite when any gradient is not.
+  [[nodiscard]] at::Tensor norm() const;
+
+  /// Scales all gradients by min(1, bound / (norm + 1e-6)), as torch.nn.utils.clip_grad_norm_ does. Reads nothing back.
+  void clip(const at::Tensor& norm, double bound);
+
+  /// Asks the schedules, then lets every optimizer update its parameters. `found_inf` may be undefined.
+  void step(const Progress& progress, const at::Tensor& found_inf);
+
+  /// "train.lr.opt" and the other scheduled values of the first group of each optimizer, as of the last step.
+  [[nodiscard]] std::vector<std::pair<std::string, double>> logged() const;
+
+ private:
+  struct Trained {
+    const core::Node* node;
+    std::vector<ParamGroup> groups;
+    std::vector<std::vector<double>> configured;  // by group, by hyper: what schedules multiply
+  };
+
+  void schedule(const Progress& progress);
+
+  const Components& components_;
+  std::vector<std::unique_ptr<Trained>> trained_;  // ParamGroup addresses are handed out: never moved
+};
+
+}  // namespace tenon::engine

@@ -1,0 +1,161 @@
+// Building and trying networks without memory.
+#include <engine/plan.hpp>
+
+#include <optional>
+#include <set>
+
+#include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
+#include <fmt/format.h>
+
+#include <engine/engine.hpp>
+#include <engine/meta_kernels.hpp>
+#include <engine/step_graph.hpp>
+#include <tenon/components/loss.hpp>
+#include <tenon/components/model.hpp>
+
+namespace tenon::engine {
+namespace {
+
+constexpr int64_t kTrialBatch = 2;
+
+/// A batch as the feed would give it, without values; nothing when a size is known only from data.
+std::optional<Tensors> trial_batch(const Feed& feed, c10::Device device) {
+  Tensors batch;
+  for (const FieldSpec& field : feed.fields()) {
+    std::vector<int64_t> shape{kTrialBatch};
+    for (const Dim& dim : field.shape) {
+      if (!dim.fixed()) return std::nullopt;
+      shape.push_back(dim.size);
+    }
+    batch.set(field.name, at::zeros(shape, at::TensorOptions(scalar_type(field.dtype)).device(device)));
+  }
+  return batch;
+}
+
+FieldSpec batch_field(const FieldSpec& sample, const std::string& port) {
+  FieldSpec field{port, sample.dtype, {Dim("N")}};
+  field.shape.insert(field.shape.end(), sample.shape.begin(), sample.shape.end());
+  return field;
+}
+
+/// What an output of a tried model will be: the trial batch's axis stands for any batch.
+FieldSpec output_field(const at::Tensor& tensor, const std::string& port) {
+  FieldSpec field{port, dtype_of(tensor.scalar_type()), {}};
+  for (int64_t axis = 0; axis < tensor.dim(); ++axis) {
+    const bool batch = axis == 0 && tensor.size(0) == kTrialBatch;
+    field.shape.push_back(batch ? Dim("N") : Dim(tensor.size(axis)));
+  }
+  return field;
+}
+
+/// Tries one path. Models that are built already are only run.
+class PathPlan {
+ public:
+  PathPlan(const Components& components, const Feed& feed, Collectives& ranks, std::set<std::string>& built,
+           Untried& untried)
+      : components_(components), feed_(feed), ranks_(ranks), built_(built), untried_(untried) {}
+
+  void run() {
+    const c10::NoGradGuard no_grad;
+    std::optional<Tensors> batch = trial_batch(feed_, c10::kMeta);
+    if (batch) {
+      values_.emplace(core::kBatch, *std::move(batch));
+    }
+    for (const std::string& name : feed_.path().step) {
+      const core::Node& node = components_.graph().at(name);
+      if (node.kind == "model") model(node);
+      if (node.kind == "loss") loss(node);
+    }
+  }
+
+ private:
+  [[nodiscard]] bool inputs_known(const core::Node& node) const {
+    for (const core::Wire& wire : node.wires) {
+      if (!values_.contains(wire.source)) return false;
+    }
+    return true;
+  }
+
+  void build(const core::Node& node) {
+    Spec in;
+    for (const core::Wire& wire : node.wires) {
+      if (wire.from_batch()) {
+        in.push_back(batch_field(feed_.fields().at(static_cast<std::size_t>(index_of(feed_.fields(), wire.output))),
+                                 wire.port));
+      } else if (const auto source = values_.find(wire.source); source != values_.end()) {
+        in.push_back(output_field(source->second.at(wire.output), wire.port));
+      } else {
+        in.push_back({wire.port, Dtype::kFloat32, {Dim("N")}});
+      }
+    }
+    components_.entering(node.name, "cannot build its network", [&] { components_.node<Model>(node.name).build(in); });
+  }
+
+  void model(const core::Node& node) {
+    if (built_.insert(node.name).second) build(node);
+    if (!inputs_known(node)) {
+      untried_.emplace(node.name, "the sizes of its inputs are known only from data");
+      return;
+    }
+    const auto doing = [&] { return fmt::format("cannot take {}", StepGraph::describe_inputs(node, values_)); };
+    components_.entering(node.name, doing, [&] {
+      try {
+        StepContext context(ranks_, 0, true, 0, at::detail::createCPUGenerator());
+        const StepGraph graph(components_, feed_.path());
+        values_.emplace(node.name, graph.run_model(node, StepGraph::inputs(node, values_), context));
+      } catch (const c10::NotImplementedError& error) {
+        nn::Module::clear_failure();
+        untried_.emplace(node.name, error.what_without_backtrace());
+      }
+    });
+  }
+
+  void loss(const core::Node& node) {
+    if (!inputs_known(node)) return;
+    const auto doing = [&] { return fmt::format("cannot take {}", StepGraph::describe_inputs(node, values_)); };
+    components_.entering(node.name, doing, [&] {
+      Loss& component = components_.node<Loss>(node.name);
+      try {
+        StepContext context(ranks_, 0, true, 0, at::detail::createCPUGenerator());
+        const at::Tensor sum = component.sum(StepGraph::inputs(node, values_), context);
+        const at::Tensor weight =
+            component.weight(StepGraph::batch_inputs(node, values_.find(core::kBatch)->second));
+        if (sum.dim() != 0 || weight.dim() != 0) {
+          throw Error(ErrorCode::kPlugin, fmt::format("sum and weight must be scalars, but are {} and {}",
+                                                      describe(sum), describe(weight)));
+        }
+      } catch (const c10::NotImplementedError& error) {
+        untried_.emplace(node.name, error.what_without_backtrace());
+      }
+    });
+  }
+
+  const Components& components_;
+  const Feed& feed_;
+  Collectives& ranks_;
+  std::set<std::string>& built_;
+  Untried& untried_;
+  Values values_;
+};
+
+}  // namespace
+
+Untried plan_networks(const Components& components, const std::vector<const Feed*>& feeds, Collectives& ranks) {
+  register_meta_kernels();
+  std::set<std::string> built;
+  Untried untried;
+  for (const Feed* const feed : feeds) PathPlan(components, *feed, ranks, built, untried).run();
+  return untried;
+}
+
+void try_on_zeros(const Components& components, const Feed& feed, Collectives& ranks, c10::Device device) {
+  std::optional<Tensors> batch = trial_batch(feed, device);
+  if (!batch) return;
+  const c10::NoGradGuard no_grad;
+  const StepGraph graph(components, feed.path());
+  [[maybe_unused]] const Values values =
+      graph.forward(*std::move(batch), ranks, 0, false, 0, at::detail::createCPUGenerator());
+}
+
+}  // namespace tenon::engine

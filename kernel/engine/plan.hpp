@@ -1,0 +1,27 @@
+// The plan: networks built and tried on the meta device before any memory is spent or any item read.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include <engine/components.hpp>
+#include <engine/feed.hpp>
+#include <tenon/components/distributed.hpp>
+
+namespace tenon::engine {
+
+/// What the plan could not try on the meta device, with the reason, by node. Such a model is tried on a small batch in real
+/// memory once it has some.
+using Untried = std::map<std::string, std::string>;
+
+/// Builds the networks of all paths and runs them, and the losses, on tensors without memory.
+/// `feeds` are those of the paths, fit first. \throws PlacedError naming the node, its inputs with their shapes, and the
+/// module. [trainer]
+[[nodiscard]] Untried plan_networks(const Components& components, const std::vector<const Feed*>& feeds,
+                                    Collectives& ranks);
+
+/// Runs the path on a batch of zeros in real memory, in evaluation, changing nothing. For what plan_networks left out.
+void try_on_zeros(const Components& components, const Feed& feed, Collectives& ranks, c10::Device device);
+
+}  // namespace tenon::engine

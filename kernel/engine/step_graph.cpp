@@ -1,0 +1,74 @@
+// Running models along the wires.
+#include <engine/step_graph.hpp>
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <tenon/components/model.hpp>
+#include <tenon/random.hpp>
+
+namespace tenon::engine {
+
+std::string describe(const at::Tensor& tensor) {
+  if (!tensor.defined()) return "nothing";
+  return fmt::format("{}[{}]", name_of(dtype_of(tensor.scalar_type())), fmt::join(tensor.sizes(), ", "));
+}
+
+StepGraph::StepGraph(const Components& components, const core::Path& path) : components_(components) {
+  for (const std::string& name : path.step) {
+    const core::Node& node = components.graph().at(name);
+    if (node.kind == "model") models_.push_back(&node);
+  }
+}
+
+Tensors StepGraph::inputs(const core::Node& node, const Values& values) {
+  Tensors in;
+  for (const core::Wire& wire : node.wires) in.set(wire.port, values.find(wire.source)->second.at(wire.output));
+  return in;
+}
+
+Tensors StepGraph::batch_inputs(const core::Node& node, const Tensors& batch) {
+  Tensors in;
+  for (const core::Wire& wire : node.wires) {
+    if (wire.from_batch()) in.set(wire.port, batch.at(wire.output));
+  }
+  return in;
+}
+
+std::string StepGraph::describe_inputs(const core::Node& node, const Values& values) {
+  std::vector<std::string> parts;
+  for (const core::Wire& wire : node.wires) {
+    const auto source = values.find(wire.source);
+    const at::Tensor* const tensor = source == values.end() ? nullptr : source->second.find(wire.output);
+    parts.push_back(fmt::format("{} {} from {}.{}", wire.port, tensor == nullptr ? "nothing" : describe(*tensor),
+                                wire.source, wire.output));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+Tensors StepGraph::run_model(const core::Node& node, const Tensors& in, StepContext& context) const {
+  Tensors out = components_.node<Model>(node.name).root()(in, context);
+  for (const Port& port : node.info->ports.out) {
+    if (!port.pass && !port.open && out.find(port.name) == nullptr) {
+      throw Error(ErrorCode::kPlugin, fmt::format("gave no output \"{}\", which its manifest declares", port.name));
+    }
+  }
+  return out;
+}
+
+Values StepGraph::forward(Tensors batch, Collectives& ranks, int64_t micro_batch, bool training, uint64_t key,
+                          const at::Generator& generator) const {
+  Values values;
+  values.emplace(core::kBatch, std::move(batch));
+  for (const core::Node* const node : models_) {
+    const auto doing = [&] { return fmt::format("cannot take {}", describe_inputs(*node, values)); };
+    components_.entering(node->name, doing, [&] {
+      StepContext context(ranks, micro_batch, training, random_key({key, name_key(node->name)}), generator);
+      values.emplace(node->name, run_model(*node, inputs(*node, values), context));
+    });
+  }
+  return values;
+}
+
+}  // namespace tenon::engine

@@ -1,0 +1,49 @@
+// Runs the step plane of one path: models, losses and metrics, each behind its sources.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <engine/components.hpp>
+#include <tenon/step.hpp>
+#include <tenon/tensors.hpp>
+
+namespace tenon::engine {
+
+/// The outputs of the nodes that ran, by node; the batch is under "batch".
+using Values = std::map<std::string, Tensors, std::less<>>;
+
+/// The step plane of one path, over opened components. [trainer]
+class StepGraph {
+ public:
+  StepGraph(const Components& components, const core::Path& path);
+
+  /// Runs all models, in order. `key` stands for (seed, step, micro-batch, rank); each model's randomness is keyed by its
+  /// name besides. \throws PlacedError naming the model, its inputs and its module.
+  [[nodiscard]] Values forward(Tensors batch, Collectives& ranks, int64_t micro_batch, bool training, uint64_t key,
+                               const at::Generator& generator) const;
+
+  /// The inputs of a node by port, taken from what ran before it.
+  [[nodiscard]] static Tensors inputs(const core::Node& node, const Values& values);
+
+  /// The inputs that are fields of the batch alone.
+  [[nodiscard]] static Tensors batch_inputs(const core::Node& node, const Tensors& batch);
+
+  /// Runs one model on inputs by port. [trainer]
+  [[nodiscard]] Tensors run_model(const core::Node& node, const Tensors& in, StepContext& context) const;
+
+  /// "image float32[64, 1, 8, 8] from batch.image": how errors describe what a node was given.
+  [[nodiscard]] static std::string describe_inputs(const core::Node& node, const Values& values);
+
+ private:
+  const Components& components_;
+  std::vector<const core::Node*> models_;
+};
+
+/// "float32[64, 10]"
+[[nodiscard]] std::string describe(const at::Tensor& tensor);
+
+}  // namespace tenon::engine

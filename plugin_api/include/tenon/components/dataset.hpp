@@ -1,0 +1,40 @@
+// Datasets: items by index, named fields.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include <tenon/component.hpp>
+#include <tenon/sample.hpp>
+#include <tenon/spec.hpp>
+
+namespace tenon {
+
+/// Items by index. Life: construction, spec(), open(), then size(), fingerprint() and read() as often as wanted.
+class Dataset : public Component {
+ public:
+  static constexpr const char* kInterface = "tenon.dataset";
+  static constexpr uint32_t kRevision = 1;
+
+  /// The fields of one item, without a batch axis, from the parameters alone. Called before open() too. [trainer]
+  [[nodiscard]] virtual Spec spec() const = 0;
+
+  /// Opens files and builds the index; the only call that does I/O besides read(). Once. `inputs` are the datasets named
+  /// by the node's `in`, opened already; they outlive this one.
+  /// \throws Error (kData) naming file, place and fix. [trainer]
+  virtual void open(std::span<Dataset* const> inputs) = 0;
+
+  /// Number of items. After open(). [any thread]
+  [[nodiscard]] virtual int64_t size() const = 0;
+
+  /// Text that changes when any item could read differently: a hash of the data, or names, sizes and times of its files.
+  /// After open(). [any thread]
+  [[nodiscard]] virtual std::string fingerprint() const = 0;
+
+  /// Reads item `index`, 0 ≤ index < size(), into memory from `out.allocate`, every field of spec(), always the same
+  /// bytes for the same index. Called concurrently from many threads. \throws Error (kData). [loader]
+  virtual void read(int64_t index, Sample& out) const = 0;
+};
+
+}  // namespace tenon

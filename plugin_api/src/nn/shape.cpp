@@ -1,0 +1,28 @@
+// Sizes that stay symbolic while a trace is made.
+#include <tenon/nn/shape.hpp>
+
+#include <vector>
+
+#include <ATen/ATen.h>
+#include <torch/csrc/jit/frontend/tracer.h>
+
+namespace tenon::nn {
+
+Size size_of(const at::Tensor& tensor, int64_t axis) {
+  const int64_t wrapped = axis < 0 ? axis + tensor.dim() : axis;
+  if (!torch::jit::tracer::isTracing()) return {tensor.size(wrapped)};
+  return {tensor.size(wrapped), torch::jit::tracer::getSizeOf(tensor, wrapped)};
+}
+
+at::Tensor reshape(const at::Tensor& tensor, std::initializer_list<Size> shape) {
+  std::vector<int64_t> now;
+  for (const Size& size : shape) {
+    if (size.traced.defined()) {
+      torch::jit::tracer::ArgumentStash::stashIntArrayRefElem("shape", shape.size(), now.size(), size.traced);
+    }
+    now.push_back(size.value);
+  }
+  return at::reshape(tensor, now);
+}
+
+}  // namespace tenon::nn

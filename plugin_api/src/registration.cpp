@@ -1,0 +1,95 @@
+// What a component says of itself, and failures behind a noexcept border.
+#include <tenon/registration.hpp>
+
+#include <cxxabi.h>
+
+#include <cstring>
+#include <typeinfo>
+
+#include <nlohmann/json.hpp>
+
+namespace tenon::detail {
+namespace {
+
+using Json = nlohmann::json;  // sorts its keys: canonical text
+
+Json port_json(const Port& port) {
+  if (port.open) return Json{{"open", true}};
+  if (port.pass) {
+    Json rule{{"pass", "*"}};
+    if (!port.except.empty()) rule["except"] = port.except;
+    return rule;
+  }
+  Json json{{"name", port.name}};
+  for (const Dtype dtype : port.dtypes) json["dtype"].push_back(name_of(dtype));
+  if (port.same_shape) {
+    json["shape"] = "same";
+  } else if (!port.any_shape) {
+    json["shape"] = Json::array();
+    for (const Port::Axis& axis : port.shape) {
+      std::visit([&](const auto& value) { json["shape"].push_back(value); }, axis);
+    }
+  }
+  if (port.optional) json["optional"] = true;
+  return json;
+}
+
+Json ports_json(const std::vector<Port>& ports) {
+  Json list = Json::array();
+  for (const Port& port : ports) list.push_back(port_json(port));
+  return list;
+}
+
+std::string type_name_in_flight() {
+  const std::type_info* type = abi::__cxa_current_exception_type();
+  if (type == nullptr) return "unknown";
+  int status = 0;
+  char* const demangled = abi::__cxa_demangle(type->name(), nullptr, nullptr, &status);
+  std::string name = status == 0 ? demangled : type->name();
+  std::free(demangled);  // NOLINT(cppcoreguidelines-no-malloc): given by __cxa_demangle
+  return name;
+}
+
+}  // namespace
+
+std::string describe(const Description& description) {
+  const std::string_view interface = description.interface;
+  Json json{{"kind", interface.substr(interface.rfind('.') + 1)},
+            {"name", description.name},
+            {"summary", description.summary},
+            {"interface", interface},
+            {"revision", description.revision},
+            {"parameters", Json::parse(schema_of(*description.fields))},
+            {"ports", {{"in", ports_json(description.ports.in)}, {"out", ports_json(description.ports.out)}}},
+            {"traits", description.traits},
+            {"abilities", description.abilities}};
+  if (!description.outputs.empty()) {
+    for (const MetricOutput& output : description.outputs) {
+      json["metrics"].push_back(
+          {{"name", output.name}, {"direction", output.direction == Direction::kMax ? "max" : "min"}});
+    }
+  }
+  return json.dump();
+}
+
+void report_current(const ErrorSink& sink) noexcept {
+  try {
+    throw;
+  } catch (const Error& error) {
+    sink.report(sink.self, error.code(), error.pointer().c_str(), error.what());
+  } catch (const std::bad_alloc&) {
+    sink.report(sink.self, ErrorCode::kMemory, "", "out of memory");
+  } catch (const std::exception& error) {
+    sink.report(sink.self, ErrorCode::kPlugin, "", error.what());
+  } catch (...) {
+    try {
+      const std::string message = "threw an exception of the type " + type_name_in_flight() +
+                                  ", which does not derive from std::exception";
+      sink.report(sink.self, ErrorCode::kPlugin, "", message.c_str());
+    } catch (...) {
+      sink.report(sink.self, ErrorCode::kPlugin, "", "threw an exception of a foreign type");
+    }
+  }
+}
+
+}  // namespace tenon::detail

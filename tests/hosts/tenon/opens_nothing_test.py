@@ -1,0 +1,57 @@
+"""Commands that need no tensors open no libtorch, and plugins are read but never mapped to be run."""
+
+import re
+import shutil
+import subprocess
+import sys
+import unittest
+
+from program import BUILD, PROGRAM, ProgramTest
+
+PLUGINS = str(BUILD / "lib" / "tenon" / "plugins")
+COMMANDS = [
+    ["help"],
+    ["--version"],
+    ["run", "--help"],
+    ["check", "digits.json"],
+    ["check", "digits.json", "--set", "vars.rl=1"],
+    ["explain", "digits.json"],
+    ["plugins", "list"],
+    ["plugins", "show", "model:cnn"],
+    ["run", "digits.json", "--set", "vars.rl=1"],
+]
+
+
+class OpensNothingTest(ProgramTest):
+    def trace(self, words):
+        log = self.folder / "trace"
+        subprocess.run(
+            ["strace", "-f", "-y", "-e", "trace=open,openat,mmap,mprotect,execve", "-o", log, PROGRAM, *words],
+            cwd=self.folder, env=self.environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=60)
+        return log.read_text(errors="replace").splitlines()
+
+    def test_no_libtorch_and_no_code_of_plugins(self):
+        for words in COMMANDS:
+            with self.subTest(words=words):
+                calls = self.trace(words)
+                opened = [call for call in calls if re.search(r" open(at)?\(", call) and " = -1 " not in call]
+                self.assertTrue(any("libtenon_core" in call for call in opened), "strace saw no library")
+                self.assertEqual([call for call in opened if re.search(r"lib(torch|c10|tenon_engine|tenon_nn)", call)], [])
+                mapped = [call for call in calls if "mmap(" in call or "mprotect(" in call]
+                self.assertTrue(any("PROT_EXEC" in call for call in mapped))
+                self.assertEqual([call for call in mapped if f"<{PLUGINS}" in call], [])
+                self.assertEqual(sum("execve(" in call for call in calls), 1)
+
+    def test_check_reads_the_plugins(self):
+        # Otherwise the test above would hold for a program that looks elsewhere.
+        self.assertTrue(any(f'"{PLUGINS}' in call for call in self.trace(["check", "digits.json"])))
+
+
+if __name__ == "__main__":
+    if shutil.which("strace") is None:
+        print("skipped: strace is not installed (apt-get install strace)")
+        sys.exit(77)
+    if subprocess.run(["strace", "-o", "/dev/null", "true"], capture_output=True).returncode != 0:
+        print("skipped: strace may not trace here")
+        sys.exit(77)
+    unittest.main()
