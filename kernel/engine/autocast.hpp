@@ -8,8 +8,8 @@
 
 namespace tenon::engine {
 
-/// Forward runs in `type` while it lives; nothing happens without one. Restores what was set before, also when something
-/// throws, and drops cached casts. Its state belongs to the thread. [trainer]
+/// Forward runs in `type` while it lives; nothing happens without one. Restores what was set before, also when
+/// something throws, and drops cached casts. Its state belongs to the thread. [trainer]
 class AutocastGuard {
  public:
   AutocastGuard(c10::DeviceType device, std::optional<c10::ScalarType> type);

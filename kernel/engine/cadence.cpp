@@ -21,12 +21,11 @@ bool triggers(const Span& span, const Position& position, int64_t samples_before
 bool Due::at(const Position& position, Clock::time_point now) {
   const int64_t before = samples_;
   samples_ = position.samples;
-  const bool due =
-      std::any_of(cadence_.spans.begin(), cadence_.spans.end(),
-                  [&](const Span& span) { return triggers(span, position, before); }) ||
-      std::any_of(cadence_.times.begin(), cadence_.times.end(), [&](const Time& time) {
-        return std::chrono::duration<double>(now - since_).count() >= time.seconds;
-      });
+  const bool due = std::any_of(cadence_.spans.begin(), cadence_.spans.end(),
+                               [&](const Span& span) { return triggers(span, position, before); }) ||
+                   std::any_of(cadence_.times.begin(), cadence_.times.end(), [&](const Time& time) {
+                     return std::chrono::duration<double>(now - since_).count() >= time.seconds;
+                   });
   if (due) since_ = now;
   return due;
 }

@@ -11,9 +11,9 @@ namespace tenon::engine {
 
 /// Where training stands behind a step, and how long its parts are.
 struct Position {
-  int64_t step = 0;              ///< Attempted steps.
-  int64_t epoch = 0;             ///< Complete epochs.
-  int64_t samples = 0;           ///< Samples seen.
+  int64_t step = 0;     ///< Attempted steps.
+  int64_t epoch = 0;    ///< Complete epochs.
+  int64_t samples = 0;  ///< Samples seen.
   bool epoch_end = false;
 };
 

@@ -100,8 +100,7 @@ std::filesystem::path Checkpointing::write(bool validation_pending) {
     }
     if (node.kind == "loader") continue;
     const core::Json scalars = components_.entering(node.name, "cannot save its state", [&] {
-      return save((node.kind == "optimizer" ? "optimizer." : "state.") + node.name,
-                  components_.component(node.name));
+      return save((node.kind == "optimizer" ? "optimizer." : "state.") + node.name, components_.component(node.name));
     });
     if (!scalars.empty()) state["components"][node.name] = scalars;
   }
@@ -139,8 +138,7 @@ Checkpointing::Chosen Checkpointing::chosen() const {
   const bool best = index_.best.has_value();
   const int64_t step = best ? *index_.best : index_.last.value();
   const core::CheckpointRecord* const record = index_.find(step);
-  return {folder_ / core::step_name(step), best,
-          record == nullptr ? std::map<std::string, double>{} : record->metrics};
+  return {folder_ / core::step_name(step), best, record == nullptr ? std::map<std::string, double>{} : record->metrics};
 }
 
 }  // namespace tenon::engine

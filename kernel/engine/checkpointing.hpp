@@ -23,12 +23,12 @@ class Checkpointing {
   /// Bytes that one checkpoint is going to take.
   [[nodiscard]] uint64_t estimated_bytes() const;
 
-  /// Writes the state of everything behind the present step, unless that step has been written already. A validation that
-  /// is due is noted as pending. Returns the folder. \throws Error (kStorage).
+  /// Writes the state of everything behind the present step, unless that step has been written already. A validation
+  /// that is due is noted as pending. Returns the folder. \throws Error (kStorage).
   std::filesystem::path write(bool validation_pending);
 
-  /// Notes what validation found at the present step and lets go what is not to be kept. True when this checkpoint became
-  /// the best.
+  /// Notes what validation found at the present step and lets go what is not to be kept. True when this checkpoint
+  /// became the best.
   bool validated(const std::map<std::string, double>& metrics);
 
   /// The checkpoint that test and export use: the best where one is configured and known, else the last.

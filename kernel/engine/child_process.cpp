@@ -53,6 +53,7 @@ ChildResult run_child(const std::filesystem::path& program, const std::vector<st
   std::vector<std::string> texts{program.string()};
   texts.insert(texts.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv;
+  argv.reserve(texts.size() + 1);
   for (std::string& text : texts) argv.push_back(text.data());
   argv.push_back(nullptr);
   const FileActions actions(messages);

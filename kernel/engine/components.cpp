@@ -1,6 +1,8 @@
 // Making components and placing what they throw.
 #include <engine/components.hpp>
 
+#include <string_view>
+
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
@@ -10,8 +12,12 @@
 namespace tenon::engine {
 namespace {
 
-/// libtorch appends its C++ frames behind the message proper.
+/// The message proper: libtorch appends its C++ frames, and TorchScript puts the whole traceback of its own code first.
 std::string first_paragraph(std::string text) {
+  constexpr std::string_view kInterpreter = "The following operation failed in the TorchScript interpreter.";
+  constexpr std::string_view kCause = "\nRuntimeError: ";
+  const std::size_t cause = text.rfind(kCause);
+  if (text.starts_with(kInterpreter) && cause != std::string::npos) text.erase(0, cause + kCause.size());
   const std::size_t trace = text.find("\nException raised from");
   if (trace != std::string::npos) text.erase(trace);
   while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
@@ -51,6 +57,13 @@ Components::Components(const core::Graph& graph, const core::Resolved& resolved,
   }
   stop_ = attach(graph.stop);
   observe_ = attach(graph.observe);
+}
+
+void Components::abandon_observers() {
+  for (std::vector<Observing>* const list : {&stop_, &observe_}) {
+    static_cast<void>(new std::vector<Observing>(std::move(*list)));  // on purpose: it outlives everything
+    list->clear();
+  }
 }
 
 Components::~Components() {

@@ -28,6 +28,9 @@ class Components {
   [[nodiscard]] const core::Resolved& resolved() const noexcept { return resolved_; }
   [[nodiscard]] const core::Loader& loader() const noexcept { return loader_; }
 
+  /// A component that the pipeline leaves to the kernel, with its default parameters. \throws Error.
+  [[nodiscard]] core::ComponentHandle create(std::string_view id) { return loader_.create(id, core::Json::object()); }
+
   template <class Interface>
   [[nodiscard]] Interface& node(std::string_view name) const {
     return nodes_.find(name)->second->as<Interface>();
@@ -44,9 +47,12 @@ class Components {
   [[nodiscard]] const std::vector<Observing>& stop() const noexcept { return stop_; }
   [[nodiscard]] const std::vector<Observing>& observe() const noexcept { return observe_; }
 
-  /// Runs `body`, which enters the node's component; what it throws becomes a PlacedError that names node and component,
-  /// with what it was doing in between: text such as "cannot build its network", or a function that gives it, which is
-  /// called only when something was thrown.
+  /// Gives the observers up without destroying them: one of them is still being entered and does not come back.
+  void abandon_observers();
+
+  /// Runs `body`, which enters the node's component; what it throws becomes a PlacedError that names node and
+  /// component, with what it was doing in between: text such as "cannot build its network", or a function that gives
+  /// it, which is called only when something was thrown.
   template <class Doing, class Body>
   decltype(auto) entering(std::string_view node, Doing&& doing, Body&& body) const {
     try {
@@ -73,7 +79,8 @@ class Components {
   std::vector<Observing> observe_;
 };
 
-/// The exception in flight as an Error: libtorch's own errors without their C++ backtrace, out of memory, foreign types.
+/// The exception in flight as an Error: libtorch's own errors without their C++ backtrace, out of memory, foreign
+/// types.
 [[nodiscard]] Error current_error(ErrorCode otherwise);
 
 }  // namespace tenon::engine

@@ -22,14 +22,14 @@ c10::DeviceIndex local_rank() {
 }
 
 std::string why_no_cuda() {
-  if (!at::globalContext().hasCUDA()) {
+  if (!at::Context::hasCUDA()) {
     if (!core::has_nvidia_driver()) return "there is no NVIDIA driver on this machine";
     return "libtorch's CUDA half is not installed or not open";
   }
   return "the driver shows no usable device";
 }
 
-bool cuda_usable() { return at::globalContext().hasCUDA() && at::detail::getCUDAHooks().getNumGPUs() > 0; }
+bool cuda_usable() { return at::Context::hasCUDA() && at::detail::getCUDAHooks().getNumGPUs() > 0; }
 
 }  // namespace
 
@@ -77,7 +77,7 @@ DeviceReport report_devices() {
   report.libtorch = TENON_LIBTORCH_VERSION;
   report.cpu_capability = at::get_cpu_capability();
   report.threads = at::get_num_threads();
-  report.cuda_library = at::globalContext().hasCUDA();
+  report.cuda_library = at::Context::hasCUDA();
   if (cuda_usable()) {
     const int64_t count = at::detail::getCUDAHooks().getNumGPUs();
     for (int64_t index = 0; index < count; ++index) report.cuda_devices.push_back(fmt::format("cuda:{}", index));

@@ -10,8 +10,8 @@
 
 namespace tenon::engine {
 
-/// Chooses `run.device` and applies `run.determinism`, `run.float32`, `run.threads`, `run.autotune`. \throws PlacedError
-/// at the setting that this machine cannot give. [trainer]
+/// Chooses `run.device` and applies `run.determinism`, `run.float32`, `run.threads`, `run.autotune`. \throws
+/// PlacedError at the setting that this machine cannot give. [trainer]
 [[nodiscard]] c10::Device prepare_device(const core::Graph& graph, const core::Resolved& resolved);
 
 /// What is in force, read back from libtorch: for environment.json and the resume contract.

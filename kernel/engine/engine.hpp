@@ -51,9 +51,9 @@ struct RunOutcome {
   std::filesystem::path directory;
   int64_t steps = 0;
   int64_t epochs = 0;
-  double train_seconds = 0;        ///< From the first step to the last, validation and saving included.
-  double samples_per_second = 0;   ///< Training alone.
-  std::string stopped;             ///< Why training ended early; empty when it ran to its end.
+  double train_seconds = 0;          ///< From the first step to the last, validation and saving included.
+  double samples_per_second = 0;     ///< Training alone.
+  std::string stopped;               ///< Why training ended early; empty when it ran to its end.
   std::filesystem::path checkpoint;  ///< The one that test and export used.
   bool checkpoint_is_best = false;
   std::map<std::string, double> validation;  ///< Of that checkpoint, by log key.
@@ -64,21 +64,21 @@ struct RunOutcome {
 /// What libtorch and the machine offer, for `tenon doctor`.
 struct DeviceReport {
   std::string libtorch;
-  std::string cpu_capability;   ///< "AVX512", …
-  int64_t threads = 0;          ///< Intra-op.
-  bool cuda_library = false;    ///< libtorch_cuda is open.
+  std::string cpu_capability;  ///< "AVX512", …
+  int64_t threads = 0;         ///< Intra-op.
+  bool cuda_library = false;   ///< libtorch_cuda is open.
   std::vector<std::string> cuda_devices;
-  std::string cuda_problem;     ///< Why there is none although the library is open.
+  std::string cuda_problem;  ///< Why there is none although the library is open.
 };
 
 /// Runs one exported file in this process: the far side of the export gate.
 struct ArtefactRequest {
   core::Catalogue catalogue;
-  std::string component;         ///< "exporter:torchscript"
+  std::string component;  ///< "exporter:torchscript"
   core::Json with;
   std::filesystem::path file;
-  std::filesystem::path inputs;  ///< Safetensors: one tensor for each input port.
-  std::filesystem::path outputs; ///< Safetensors to be written: one for each output port.
+  std::filesystem::path inputs;   ///< Safetensors: one tensor for each input port.
+  std::filesystem::path outputs;  ///< Safetensors to be written: one for each output port.
 };
 
 /// Lives as long as the process. All functions may throw Error, mostly PlacedError; no other exception leaves them.

@@ -15,7 +15,7 @@ decltype(auto) guarded(Body&& body) {
   } catch (const Error&) {
     throw;
   } catch (...) {
-    throw Error(current_error(ErrorCode::kPlugin));
+    throw current_error(ErrorCode::kPlugin);
   }
 }
 

@@ -10,9 +10,9 @@
 
 namespace tenon::engine {
 
-/// Runs the path over all of its stream, in evaluation and without gradients, and computes its metrics. Keys are log keys:
-/// PREFIX.NODE for a metric's first value, PREFIX.NODE.OUTPUT for the others. Changes neither modules nor generators.
-/// \throws PlacedError. [trainer]
+/// Runs the path over all of its stream, in evaluation and without gradients, and computes its metrics. Keys are log
+/// keys: PREFIX.NODE for a metric's first value, PREFIX.NODE.OUTPUT for the others. Changes neither modules nor
+/// generators. \throws PlacedError. [trainer]
 [[nodiscard]] std::map<std::string, double> evaluate(const Components& components, Feed& feed, Collectives& ranks,
                                                      const std::string& prefix, const at::Generator& generator);
 

@@ -31,6 +31,7 @@ std::string_view log_name(Event::Kind kind) {
     case Event::Kind::kExport: return "export";
     case Event::Kind::kMessage: return "message";
     case Event::Kind::kRunEnd: return "run_end";
+    case Event::Kind::kFailure: return "failure";
   }
   return "message";
 }
@@ -57,7 +58,7 @@ ObserverThread::ObserverThread(std::vector<std::pair<std::string, Observer*>> ob
 }
 
 ObserverThread::~ObserverThread() {
-  const bool idle = drain(5);
+  const bool idle = drain(0);
   {
     const std::lock_guard lock(state_->mutex);
     state_->ending = true;
@@ -66,7 +67,7 @@ ObserverThread::~ObserverThread() {
   if (idle) {
     thread_.join();
   } else {
-    thread_.detach();  // an observer hangs; its component is never destroyed before the process ends
+    thread_.detach();  // an observer does not come back: its component has been given up
   }
 }
 
@@ -74,9 +75,8 @@ void ObserverThread::post(OwnedEvent event) {
   {
     const std::lock_guard lock(state_->mutex);
     if (state_->queue.size() >= kCapacity) {
-      const auto step = std::find_if(state_->queue.begin(), state_->queue.end(), [](const OwnedEvent& queued) {
-        return queued.event.kind == Event::Kind::kStep;
-      });
+      const auto step = std::find_if(state_->queue.begin(), state_->queue.end(),
+                                     [](const OwnedEvent& queued) { return queued.event.kind == Event::Kind::kStep; });
       state_->queue.erase(step == state_->queue.end() ? state_->queue.begin() : step);
       ++state_->dropped;
     }

@@ -34,7 +34,7 @@ class ObserverThread {
   ObserverThread(const ObserverThread&) = delete;
   ObserverThread& operator=(const ObserverThread&) = delete;
 
-  /// Hands out what is left, for as long as `finish` allows, and joins.
+  /// Joins; call drain() before. Events that were not handed out by then are lost.
   ~ObserverThread();
 
   void post(OwnedEvent event);

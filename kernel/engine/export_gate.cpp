@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include <ATen/ATen.h>
@@ -38,14 +39,14 @@ struct Comparison {
 class Gate {
  public:
   Gate(const Components& components, const std::string& name, Feed& feed, Collectives& ranks,
-       const std::filesystem::path& folder)
+       std::filesystem::path folder)
       : components_(components),
         node_(components.graph().at(name)),
         model_node_(components.graph().at(node_.of.front())),
         exporter_(components.node<Exporter>(name)),
         feed_(feed),
         ranks_(ranks),
-        folder_(folder) {}
+        folder_(std::move(folder)) {}
 
   ~Gate() {
     std::error_code ignored;
@@ -121,12 +122,11 @@ class Gate {
     const Tensors in = inputs_of(batch);
     write_tensors(inputs, in);
     const core::PluginInfo& plugin = components_.loader().catalogue().plugin_of(*node_.info);
-    const ChildResult child =
-        run_child(program,
-                  {"artefact-run", "--plugin-path", plugin.path.parent_path().string(), "--component", node_.use(),
-                   "--with", core::line_text(node_.with), "--file", file.string(), "--inputs", inputs.string(),
-                   "--outputs", outputs.string()},
-                  temporary("messages"), kLimit);
+    const ChildResult child = run_child(program,
+                                        {"artefact-run", "--plugin-path", plugin.path.parent_path().string(),
+                                         "--component", node_.use(), "--with", core::line_text(node_.with), "--file",
+                                         file.string(), "--inputs", inputs.string(), "--outputs", outputs.string()},
+                                        temporary("messages"), kLimit);
     if (child.timed_out) fail(fmt::format("the file did not come back within {} s at batch {}", kLimit.count(), batch));
     if (child.exit_code != 0) {
       fail(fmt::format("the file does not run alone in a second process at batch {} (exit {}): {}", batch,
@@ -144,9 +144,10 @@ class Gate {
   [[nodiscard]] Comparison difference(int64_t batch, const std::string& name, const at::Tensor& got,
                                       const at::Tensor& wanted) const {
     if (got.sizes() != wanted.sizes() || got.scalar_type() != wanted.scalar_type()) {
-      fail(fmt::format("at batch {} the output \"{}\" of the file is {} where the model gives {}: a size was baked in. "
-                       "Take sizes from nn::size_of, and shapes through nn::reshape",
-                       batch, name, describe(got), describe(wanted)));
+      fail(
+          fmt::format("at batch {} the output \"{}\" of the file is {} where the model gives {}: a size was baked in. "
+                      "Take sizes from nn::size_of, and shapes through nn::reshape",
+                      batch, name, describe(got), describe(wanted)));
     }
     Comparison comparison{batch, name, describe(wanted), 0, 0, true};
     if (wanted.numel() == 0) return comparison;
@@ -160,10 +161,10 @@ class Gate {
   }
 
   [[noreturn]] void refuse(const Comparison& each) const {
-    fail(fmt::format("at batch {} the output \"{}\" of the file differs from the live model by {:.3g} (relative {:.3g}), "
-                     "more than atol {:g} and rtol {:g}; no file was left under the final name",
-                     each.batch, each.output, each.max_abs, each.max_rel, exporter_.verify().atol,
-                     exporter_.verify().rtol));
+    fail(fmt::format(
+        "at batch {} the output \"{}\" of the file differs from the live model by {:.3g} (relative {:.3g}), "
+        "more than atol {:g} and rtol {:g}; no file was left under the final name",
+        each.batch, each.output, each.max_abs, each.max_rel, exporter_.verify().atol, exporter_.verify().rtol));
   }
 
   ExportOutcome name_it(const std::filesystem::path& unverified, const std::vector<Comparison>& comparisons,

@@ -43,8 +43,8 @@ std::vector<const core::Node*> datasets_of(const core::Graph& graph) {
 
 /// Page-locked memory, from which copies to a GPU are fast.
 std::shared_ptr<void> pinned_memory(std::size_t bytes) {
-  const auto tensor = std::make_shared<at::Tensor>(at::empty(
-      {static_cast<int64_t>(std::max<std::size_t>(bytes, 1))}, at::TensorOptions(at::kByte).pinned_memory(true)));
+  const auto tensor = std::make_shared<at::Tensor>(at::empty({static_cast<int64_t>(std::max<std::size_t>(bytes, 1))},
+                                                             at::TensorOptions(at::kByte).pinned_memory(true)));
   return {tensor, tensor->data_ptr()};
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 at::Tensor relu(const at::Tensor& in) { return at::empty_like(in); }
 
-at::Tensor& relu_(at::Tensor& in) { return in; }
+at::Tensor& relu_in_place(at::Tensor& in) { return in; }
 
 /// Shapes have been checked by at::convolution, which calls this one for devices without a backend.
 at::Tensor convolution(const at::Tensor& in, const at::Tensor& weight, const std::optional<at::Tensor>& /*bias*/,
@@ -55,7 +55,7 @@ void register_meta_kernels() {
   static torch::Library library = [] {
     torch::Library made(torch::Library::IMPL, "aten", c10::DispatchKey::Meta, __FILE__, __LINE__);
     made.impl("relu", relu);
-    made.impl("relu_", relu_);
+    made.impl("relu_", relu_in_place);
     made.impl("convolution_overrideable", convolution);
     made.impl("native_batch_norm", batch_norm);
     made.impl("index_select", index_select);

@@ -29,6 +29,7 @@ std::string spelled(const at::Tensor& tensor) {
 [[noreturn]] void refuse_glob(const Components& components, const core::Node& optimizer, std::size_t group,
                               const std::vector<NamedParam>& params) {
   std::vector<std::string> names;
+  names.reserve(params.size());
   for (const NamedParam& param : params) names.push_back(param.name);
   if (names.size() > 12) {
     const std::size_t left = names.size() - 12;
@@ -69,8 +70,9 @@ bool glob_match(std::string_view glob, std::string_view name) noexcept {
 std::vector<PlannedGroup> plan_groups(const Components& components, const core::Node& optimizer) {
   std::vector<NamedParam> params;
   for (const std::string& node : optimizer.of) {
-    components.node<Model>(node).root().visit_params(
-        [&](const std::string& name, nn::Param& slot) { params.push_back({fmt::format("{}.{}", node, name), &slot}); });
+    components.node<Model>(node).root().visit_params([&](const std::string& name, nn::Param& slot) {
+      params.push_back({fmt::format("{}.{}", node, name), &slot});
+    });
   }
   std::vector<PlannedGroup> groups(optimizer.groups.size() + 1);
   for (std::size_t i = 0; i < optimizer.groups.size(); ++i) groups[i].with = optimizer.groups[i].with;

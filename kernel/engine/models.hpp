@@ -28,8 +28,8 @@ struct PlannedGroup {
   std::vector<NamedParam> params;
 };
 
-/// All parameters of the models under `of`, by the optimizer's groups: first match wins, the rest comes last; empty groups
-/// are left out. \throws PlacedError at a glob that matches nothing, with the names there are.
+/// All parameters of the models under `of`, by the optimizer's groups: first match wins, the rest comes last; empty
+/// groups are left out. \throws PlacedError at a glob that matches nothing, with the names there are.
 [[nodiscard]] std::vector<PlannedGroup> plan_groups(const Components& components, const core::Node& optimizer);
 
 /// True when `name` matches a glob of literal characters, "*" (any run of characters) and "?" (one).
@@ -38,11 +38,12 @@ struct PlannedGroup {
 /// Names and tensors of one model, "conv1.weight", parameters and buffers. The tensors share the slots' memory.
 [[nodiscard]] std::vector<std::pair<std::string, at::Tensor>> model_tensors(Model& model);
 
-/// Gives each planned group one flat buffer for parameters and one for gradients, lets the slots view them, and fills in
-/// initial values keyed by (seed, name). The result is what an optimizer attaches to. `hypers`: name and configured value
-/// of each schedulable parameter, in order. [trainer]
-[[nodiscard]] ParamGroup materialize(const PlannedGroup& group, const std::vector<std::pair<std::string, double>>& hypers,
-                                     uint64_t seed, at::TensorOptions options);
+/// Gives each planned group one flat buffer for parameters and one for gradients, lets the slots view them, and fills
+/// in initial values keyed by (seed, name). The result is what an optimizer attaches to. `hypers`: name and configured
+/// value of each schedulable parameter, in order. [trainer]
+[[nodiscard]] ParamGroup materialize(const PlannedGroup& planned,
+                                     const std::vector<std::pair<std::string, double>>& hypers, uint64_t seed,
+                                     at::TensorOptions options);
 
 /// Gives the buffers of a model memory on the device and their first values. [trainer]
 void materialize_buffers(Model& model, c10::Device device);
@@ -50,8 +51,8 @@ void materialize_buffers(Model& model, c10::Device device);
 /// Moves all values of a model to a device: for export, behind training. [trainer]
 void move_model(Model& model, c10::Device device);
 
-/// Overwrites a model's values with those of a checkpoint's "model.NODE". \throws Error (kCheckpoint) when names, types or
-/// shapes differ, saying how many matched and which did not. [trainer]
+/// Overwrites a model's values with those of a checkpoint's "model.NODE". \throws Error (kCheckpoint) when names, types
+/// or shapes differ, saying how many matched and which did not. [trainer]
 void load_model(Model& model, const std::string& node, const core::Checkpoint& checkpoint);
 
 }  // namespace tenon::engine

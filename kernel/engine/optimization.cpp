@@ -98,8 +98,8 @@ void Optimization::schedule(const Progress& progress) {
       if (trained->node->name != node.of.front()) continue;
       for (std::size_t g = 0; g < trained->groups.size(); ++g) {
         std::vector<Hyper>& hypers = trained->groups[g].hypers;
-        const auto driven = std::find_if(hypers.begin(), hypers.end(),
-                                         [&](const Hyper& hyper) { return hyper.name == node.field; });
+        const auto driven =
+            std::find_if(hypers.begin(), hypers.end(), [&](const Hyper& hyper) { return hyper.name == node.field; });
         driven->value = trained->configured[g][static_cast<std::size_t>(driven - hypers.begin())] * factor;
         driven->tensor.fill_(driven->value);
       }

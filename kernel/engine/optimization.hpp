@@ -37,6 +37,10 @@ class Optimization {
   /// Scales all gradients by min(1, bound / (norm + 1e-6)), as torch.nn.utils.clip_grad_norm_ does. Reads nothing back.
   void clip(const at::Tensor& norm, double bound);
 
+  /// Sets every scheduled value for this place. Also before the first step, so that a schedule that does not fit is told
+  /// before anything is written.
+  void schedule(const Progress& progress);
+
   /// Asks the schedules, then lets every optimizer update its parameters. `found_inf` may be undefined.
   void step(const Progress& progress, const at::Tensor& found_inf);
 
@@ -49,8 +53,6 @@ class Optimization {
     std::vector<ParamGroup> groups;
     std::vector<std::vector<double>> configured;  // by group, by hyper: what schedules multiply
   };
-
-  void schedule(const Progress& progress);
 
   const Components& components_;
   std::vector<std::unique_ptr<Trained>> trained_;  // ParamGroup addresses are handed out: never moved

@@ -81,8 +81,8 @@ class PathPlan {
     Spec in;
     for (const core::Wire& wire : node.wires) {
       if (wire.from_batch()) {
-        in.push_back(batch_field(feed_.fields().at(static_cast<std::size_t>(index_of(feed_.fields(), wire.output))),
-                                 wire.port));
+        in.push_back(
+            batch_field(feed_.fields().at(static_cast<std::size_t>(index_of(feed_.fields(), wire.output))), wire.port));
       } else if (const auto source = values_.find(wire.source); source != values_.end()) {
         in.push_back(output_field(source->second.at(wire.output), wire.port));
       } else {
@@ -119,8 +119,7 @@ class PathPlan {
       try {
         StepContext context(ranks_, 0, true, 0, at::detail::createCPUGenerator());
         const at::Tensor sum = component.sum(StepGraph::inputs(node, values_), context);
-        const at::Tensor weight =
-            component.weight(StepGraph::batch_inputs(node, values_.find(core::kBatch)->second));
+        const at::Tensor weight = component.weight(StepGraph::batch_inputs(node, values_.find(core::kBatch)->second));
         if (sum.dim() != 0 || weight.dim() != 0) {
           throw Error(ErrorCode::kPlugin, fmt::format("sum and weight must be scalars, but are {} and {}",
                                                       describe(sum), describe(weight)));

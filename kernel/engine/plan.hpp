@@ -11,13 +11,12 @@
 
 namespace tenon::engine {
 
-/// What the plan could not try on the meta device, with the reason, by node. Such a model is tried on a small batch in real
-/// memory once it has some.
+/// What the plan could not try on the meta device, with the reason, by node. Such a model is tried on a small batch in
+/// real memory once it has some.
 using Untried = std::map<std::string, std::string>;
 
-/// Builds the networks of all paths and runs them, and the losses, on tensors without memory.
-/// `feeds` are those of the paths, fit first. \throws PlacedError naming the node, its inputs with their shapes, and the
-/// module. [trainer]
+/// Builds the networks of all paths and runs them, and the losses, on tensors without memory. `feeds` are those of the
+/// paths, fit first. \throws PlacedError naming the node, its inputs with their shapes, and the module. [trainer]
 [[nodiscard]] Untried plan_networks(const Components& components, const std::vector<const Feed*>& feeds,
                                     Collectives& ranks);
 

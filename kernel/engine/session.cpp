@@ -32,6 +32,7 @@ using Clock = std::chrono::steady_clock;
 using Values = std::vector<std::pair<std::string, double>>;
 
 constexpr int64_t kLogInterval = 10;  // steps
+constexpr double kObserverLimit = 5;  // seconds that observers have to show what is left
 
 double seconds_between(Clock::time_point from, Clock::time_point to) {
   return std::chrono::duration<double>(to - from).count();
@@ -86,9 +87,9 @@ class Session {
       train();
       test();
       export_models(directory, provenance);
-      finish(observers, outcome_.stopped.empty() ? "done" : outcome_.stopped);
+      finish(observers, outcome_.stopped.empty() ? "done" : outcome_.stopped, false);
     } catch (const Error& error) {
-      finish(observers, error.what());
+      finish(observers, error.what(), true);
       throw;
     }
     return std::move(outcome_);
@@ -116,12 +117,12 @@ class Session {
     if (!untried.empty()) {
       for (const Feed* const feed : feeds) try_on_zeros(components_, *feed, ranks, device_);
     }
-    training_ =
-        std::make_unique<Training>(components_, fit_feed_, *optimization_, ranks, precision(), device_);
+    training_ = std::make_unique<Training>(components_, fit_feed_, *optimization_, ranks, precision(), device_);
     if (training_->planned() < 1) {
       throw PlacedError(core::diagnose(components_.resolved(), "/fit/epochs",
                                        Error(ErrorCode::kConfig, "training would take no step")));
     }
+    optimization_->schedule(training_->progress());
   }
 
   Collectives& join() {
@@ -131,10 +132,7 @@ class Session {
         ranks_ = components_.entering(name, "cannot join the other ranks",
                                       [&] { return &components_.node<Distributed>(name).join(); });
       } else {
-        alone_ = core::ComponentHandle(
-            loader_.open(components_.loader().catalogue().at("distributed:single").plugin)
-                .descriptor("distributed", "single"),
-            core::Json::object());
+        alone_ = components_.create("distributed:single");
         ranks_ = &alone_.as<Distributed>().join();
       }
     }
@@ -143,11 +141,7 @@ class Session {
 
   Precision& precision() {
     if (graph_.fit.precision) return components_.node<Precision>(*graph_.fit.precision);
-    if (!plain_) {
-      plain_ = core::ComponentHandle(
-          loader_.open(components_.loader().catalogue().at("precision:fp32").plugin).descriptor("precision", "fp32"),
-          core::Json::object());
-    }
+    if (!plain_) plain_ = components_.create("precision:fp32");
     return plain_.as<Precision>();
   }
 
@@ -228,8 +222,8 @@ class Session {
     outcome_.stopped = requests.reason().value_or("");
   }
 
-  /// Behind a step: first the checkpoint, then the validation that is due, whose result may end training; the end always
-  /// has both.
+  /// Behind a step: first the checkpoint, then the validation that is due, whose result may end training; the end
+  /// always has both.
   void boundary(const StepReport& report, bool end, Due& checkpoint_due, Due& validate_due, StopRequests& requests) {
     const Position position{training_->step_count(), training_->epoch(), training_->samples(), report.epoch_end};
     const Clock::time_point now = Clock::now();
@@ -326,18 +320,17 @@ class Session {
     return graph_.fit.path;
   }
 
-  void finish(ObserverThread& observers, const std::string& how) {
+  void finish(ObserverThread& observers, const std::string& how, bool failed) {
     for (const std::string& problem : observers.problems()) events_->tell(Event::Kind::kMessage, {}, problem);
-    events_->tell(Event::Kind::kRunEnd, {}, how);
-    observers.drain(5);
+    events_->tell(failed ? Event::Kind::kFailure : Event::Kind::kRunEnd, {}, how);
+    if (!observers.drain(kObserverLimit)) components_.abandon_observers();
   }
 
   const RunRequest& request_;
   const core::Graph& graph_;
   c10::Device device_;
   Components components_;
-  core::Loader loader_{request_.catalogue};  // for what the pipeline leaves to the kernel
-  core::ComponentHandle alone_;
+  core::ComponentHandle alone_;  // what the pipeline leaves to the kernel
   core::ComponentHandle plain_;
   uint64_t seed_;
   Feed fit_feed_;

@@ -21,8 +21,8 @@ class StepGraph {
  public:
   StepGraph(const Components& components, const core::Path& path);
 
-  /// Runs all models, in order. `key` stands for (seed, step, micro-batch, rank); each model's randomness is keyed by its
-  /// name besides. \throws PlacedError naming the model, its inputs and its module.
+  /// Runs all models, in order. `key` stands for (seed, step, micro-batch, rank); each model's randomness is keyed by
+  /// its name besides. \throws PlacedError naming the model, its inputs and its module.
   [[nodiscard]] Values forward(Tensors batch, Collectives& ranks, int64_t micro_batch, bool training, uint64_t key,
                                const at::Generator& generator) const;
 

@@ -16,7 +16,8 @@ void write_tensors(const std::filesystem::path& file, const Tensors& tensors) {
     host.push_back(tensor.detach().cpu().contiguous());
     arrays.push_back({name, Array{host.back().data_ptr(), dtype_of(tensor.scalar_type()), {}}});
   }
-  for (std::size_t i = 0; i < host.size(); ++i) arrays[i].array.shape = {host[i].sizes().data(), host[i].sizes().size()};
+  for (std::size_t i = 0; i < host.size(); ++i)
+    arrays[i].array.shape = {host[i].sizes().data(), host[i].sizes().size()};
   core::write_safetensors(file, arrays);
 }
 

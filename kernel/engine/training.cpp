@@ -30,8 +30,7 @@ LossLog::LossLog(std::vector<core::LossTerm> terms, at::TensorOptions options)
     : terms_(std::move(terms)),
       sums_(at::zeros({2 * static_cast<int64_t>(terms_.size()) + 2}, options.dtype(at::kDouble))) {}
 
-void LossLog::add(const std::vector<at::Tensor>& sums, const std::vector<at::Tensor>& weights,
-                  const at::Tensor& norm) {
+void LossLog::add(const std::vector<at::Tensor>& sums, const std::vector<at::Tensor>& weights, const at::Tensor& norm) {
   std::vector<at::Tensor> parts;
   for (std::size_t t = 0; t < terms_.size(); ++t) {
     parts.push_back(sums[t]);
@@ -44,7 +43,7 @@ void LossLog::add(const std::vector<at::Tensor>& sums, const std::vector<at::Ten
 
 std::vector<std::pair<std::string, double>> LossLog::take() {
   const at::Tensor host = sums_.cpu();
-  const double* const values = host.const_data_ptr<double>();
+  const auto* const values = host.const_data_ptr<double>();
   std::vector<std::pair<std::string, double>> log;
   double total = 0;
   for (std::size_t t = 0; t < terms_.size(); ++t) {
@@ -167,7 +166,7 @@ StepReport Training::step() {
   const at::Tensor norm = optimization_.norm();
   at::Tensor found_inf;
   if (device_.is_cpu()) {
-    const double value = norm.item<double>();
+    const auto value = norm.item<double>();
     if (!std::isfinite(value)) diverged(value, sums, weights, window);
   } else {
     found_inf = at::isfinite(norm).logical_not().to(at::kFloat);
@@ -204,7 +203,8 @@ void Training::diverged(double norm, const std::vector<at::Tensor>& sums, const 
   }
   const std::size_t shown = std::min<std::size_t>(samples.size(), 8);
   const std::string message = fmt::format(
-      "training diverged at step {} (epoch {}): the gradients' norm is {}, {}, {}; samples {}{}; nothing was updated, the "
+      "training diverged at step {} (epoch {}): the gradients' norm is {}, {}, {}; samples {}{}; nothing was updated, "
+      "the "
       "last checkpoint is intact. Try a lower learning rate, clipping (fit.clip.norm), or look at those samples",
       step_ + 1, epoch_ + 1, norm, fmt::join(losses, ", "), fmt::join(rates, ", "),
       fmt::join(samples.begin(), samples.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
@@ -216,9 +216,10 @@ std::vector<std::pair<std::string, double>> Training::take_log() {
   std::vector<std::pair<std::string, double>> values = log_.take();
   for (const auto& [key, value] : values) {
     if (!std::isfinite(value)) {
-      const std::string message = fmt::format("training diverged before step {} (epoch {}): {} is {}; updates with such "
-                                              "gradients were skipped. Try a lower learning rate or clipping (fit.clip.norm)",
-                                              step_, epoch_ + 1, key, value);
+      const std::string message = fmt::format(
+          "training diverged before step {} (epoch {}): {} is {}; updates with such "
+          "gradients were skipped. Try a lower learning rate or clipping (fit.clip.norm)",
+          step_, epoch_ + 1, key, value);
       throw PlacedError(core::diagnose(components_.resolved(), "/fit", Error(ErrorCode::kDiverged, message)));
     }
   }

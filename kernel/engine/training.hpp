@@ -26,7 +26,8 @@ class LossLog {
   /// Adds what one step found: for each term the sum over the window and its weight.
   void add(const std::vector<at::Tensor>& sums, const std::vector<at::Tensor>& weights, const at::Tensor& norm);
 
-  /// "train.loss" (Σ λ·sum/weight), with several terms "train.loss.NODE", and "train.grad_norm" (the mean); begins anew.
+  /// "train.loss" (Σ λ·sum/weight), with several terms "train.loss.NODE", and "train.grad_norm" (the mean); begins
+  /// anew.
   [[nodiscard]] std::vector<std::pair<std::string, double>> take();
 
   /// What a checkpoint between two log lines has to keep.
@@ -47,8 +48,8 @@ struct StepReport {
 /// The loop's inner part. Steps count from 0. [trainer]
 class Training {
  public:
-  Training(const Components& components, Feed& feed, Optimization& optimization, Collectives& ranks, Precision& precision,
-           c10::Device device);
+  Training(const Components& components, Feed& feed, Optimization& optimization, Collectives& ranks,
+           Precision& precision, c10::Device device);
 
   /// Steps of an epoch, of the whole run, and epochs that the run touches.
   [[nodiscard]] int64_t steps_per_epoch() const noexcept { return steps_per_epoch_; }
@@ -66,8 +67,9 @@ class Training {
   /// Starts the feed at the present position.
   void start();
 
-  /// Fetches a window, and makes one update of it. \throws PlacedError: kDiverged before any parameter changes when a loss
-  /// or a gradient is not finite. On a GPU this is found out at the next log line; the update itself never happened.
+  /// Fetches a window, and makes one update of it. \throws PlacedError: kDiverged before any parameter changes when a
+  /// loss or a gradient is not finite. On a GPU this is found out at the next log line; the update itself never
+  /// happened.
   StepReport step();
 
   /// Values for a log line since the last one.

@@ -47,8 +47,8 @@ int64_t elements(std::span<const int64_t> shape) noexcept {
 
 void Array::require(Dtype wanted) const {
   if (wanted != dtype) {
-    throw Error(ErrorCode::kData, "an array of " + std::string(name_of(dtype)) + " was read as " +
-                                      std::string(name_of(wanted)));
+    throw Error(ErrorCode::kData,
+                "an array of " + std::string(name_of(dtype)) + " was read as " + std::string(name_of(wanted)));
   }
 }
 

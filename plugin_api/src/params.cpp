@@ -42,32 +42,30 @@ Json value_of_field(const FieldInfo& field, void* object) {
 
 Json value_of(const Slot& slot) {
   return std::visit(
-      Overloaded{[](bool* value) { return Json(*value); },
-                 [](int64_t* value) { return Json(*value); },
-                 [](double* value) { return Json(*value); },
-                 [](std::string* value) { return Json(*value); },
-                 [](std::filesystem::path* value) { return Json(value->string()); },
-                 [](Span* value) { return Json(to_string(*value)); },
-                 [](Time* value) { return Json(to_string(*value)); },
-                 [](Bytes* value) { return Json(to_string(*value)); },
-                 [](const EnumSlot& value) { return Json(value.names->names.at(static_cast<std::size_t>(value.get()))); },
-                 [](const StructSlot& value) {
-                   Json object = Json::object();
-                   for (const FieldInfo& field : value.fields->infos()) {
-                     if (!field.required) object[field.name] = value_of_field(field, value.object);
-                   }
-                   return object;
-                 },
-                 [](const ListSlot& value) {
-                   Json list = Json::array();
-                   for (const Slot& element : value.elements(value.list)) list.push_back(value_of(element));
-                   return list;
-                 },
-                 [](const MapSlot& value) {
-                   Json map = Json::object();
-                   for (const auto& [name, element] : value.entries(value.map)) map[name] = value_of(element);
-                   return map;
-                 }},
+      Overloaded{
+          [](const bool* value) { return Json(*value); }, [](const int64_t* value) { return Json(*value); },
+          [](const double* value) { return Json(*value); }, [](std::string* value) { return Json(*value); },
+          [](std::filesystem::path* value) { return Json(value->string()); },
+          [](Span* value) { return Json(to_string(*value)); }, [](Time* value) { return Json(to_string(*value)); },
+          [](Bytes* value) { return Json(to_string(*value)); },
+          [](const EnumSlot& value) { return Json(value.names->names.at(static_cast<std::size_t>(value.get()))); },
+          [](const StructSlot& value) {
+            Json object = Json::object();
+            for (const FieldInfo& field : value.fields->infos()) {
+              if (!field.required) object[field.name] = value_of_field(field, value.object);
+            }
+            return object;
+          },
+          [](const ListSlot& value) {
+            Json list = Json::array();
+            for (const Slot& element : value.elements(value.list)) list.push_back(value_of(element));
+            return list;
+          },
+          [](const MapSlot& value) {
+            Json map = Json::object();
+            for (const auto& [name, element] : value.entries(value.map)) map[name] = value_of(element);
+            return map;
+          }},
       slot.target);
 }
 
@@ -118,10 +116,18 @@ Json schema_of_struct(const Fields& fields) {
 Json text_schema(const char* extra, const Json& value) { return Json{{"type", "string"}, {extra, value}}; }
 
 Json schema_of_slot(const Slot& slot) {
-  return std::visit(Overloaded{[](bool*) { return Json{{"type", "boolean"}}; },
-                               [](int64_t*) { return Json{{"type", "integer"}}; },
-                               [](double*) { return Json{{"type", "number"}}; },
-                               [](std::string*) { return Json{{"type", "string"}}; },
+  return std::visit(Overloaded{[](bool*) {
+                                 return Json{{"type", "boolean"}};
+                               },
+                               [](int64_t*) {
+                                 return Json{{"type", "integer"}};
+                               },
+                               [](double*) {
+                                 return Json{{"type", "number"}};
+                               },
+                               [](std::string*) {
+                                 return Json{{"type", "string"}};
+                               },
                                [](std::filesystem::path*) { return text_schema("x-path", true); },
                                [](Span*) { return text_schema("x-unit", "span"); },
                                [](Time*) { return text_schema("x-unit", "time"); },

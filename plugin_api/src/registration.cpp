@@ -83,8 +83,8 @@ void report_current(const ErrorSink& sink) noexcept {
     sink.report(sink.self, ErrorCode::kPlugin, "", error.what());
   } catch (...) {
     try {
-      const std::string message = "threw an exception of the type " + type_name_in_flight() +
-                                  ", which does not derive from std::exception";
+      const std::string message =
+          "threw an exception of the type " + type_name_in_flight() + ", which does not derive from std::exception";
       sink.report(sink.self, ErrorCode::kPlugin, "", message.c_str());
     } catch (...) {
       sink.report(sink.self, ErrorCode::kPlugin, "", "threw an exception of a foreign type");

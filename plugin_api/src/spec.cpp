@@ -18,8 +18,8 @@ int index_of(const Spec& spec, std::string_view name) {
     if (spec[i].name == name) return static_cast<int>(i);
     known += (i == 0 ? "" : ", ") + spec[i].name;
   }
-  throw Error(ErrorCode::kConfig,
-              "there is no field \"" + std::string(name) + "\" here; the fields are: " + (known.empty() ? "none" : known));
+  throw Error(ErrorCode::kConfig, "there is no field \"" + std::string(name) +
+                                      "\" here; the fields are: " + (known.empty() ? "none" : known));
 }
 
 std::string to_string(const std::vector<Dim>& shape) {

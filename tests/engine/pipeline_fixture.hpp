@@ -62,19 +62,19 @@ class PipelineTest : public testing::Test {
     wanted.sets = std::move(sets);
     core::Diagnostics found;
     const core::Resolved resolved = core::resolve(wanted, found);
-    RunRequest request;
     const std::filesystem::path build(TENON_BUILD_DIR);
-    request.catalogue = core::Catalogue::scan(core::SearchPath::of({build / "lib/tenon/plugins", build / "tests/plugins"}));
-    core::GraphResult built = core::build_graph(resolved, request.catalogue, found);
+    const core::Catalogue catalogue =
+        core::Catalogue::scan(core::SearchPath::of({build / "lib/tenon/plugins", build / "tests/plugins"}));
+    core::GraphResult built = core::build_graph(resolved, catalogue, found);
     found.append(built.diagnostics);
     if (found.has_errors() || !built.graph) {
       ADD_FAILURE() << core::render_text(found, {});
       throw Error(ErrorCode::kConfig, "the pipeline of the test is wrong");
     }
-    request.graph = *std::move(built.graph);
-    request.resolved = std::move(built.resolved);
-    request.libtorch.version = TENON_LIBTORCH_VERSION;
-    request.program = build / "bin" / "tenon";
+    core::Libtorch libtorch;
+    libtorch.version = TENON_LIBTORCH_VERSION;
+    const RunRequest request{*std::move(built.graph), std::move(built.resolved), catalogue, libtorch, {},
+                             build / "bin" / "tenon"};
     return run_session(request);
   }
 

@@ -1,11 +1,16 @@
 // Whole runs: equal bytes, what is written, what goes wrong.
-#include <cmath>
+#include <functional>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
 
-#include <engine/tensor_files.hpp>
 #include <engine/pipeline_fixture.hpp>
+#include <engine/tensor_files.hpp>
 
 #include <ATen/ATen.h>
 #include <core/storage/canonical_json.hpp>
+#include <core/storage/checkpoint.hpp>
 
 namespace tenon::engine {
 namespace {
@@ -36,7 +41,8 @@ TEST_F(Run, AnotherSeedGivesOtherWeights) {
 TEST_F(Run, ValidationAndCheckpointsDoNotChangeTraining) {
   const RunOutcome often = run(kSmallPipeline, {R"(validate.every="3 steps")", R"(checkpoint.every="5 steps")"});
   const RunOutcome once = run(kSmallPipeline, {R"(validate.every="2 epochs")", R"(checkpoint.every="2 epochs")"});
-  EXPECT_EQ(bytes_below(often.checkpoint)["model.net.safetensors"], bytes_below(once.checkpoint)["model.net.safetensors"]);
+  EXPECT_EQ(bytes_below(often.checkpoint)["model.net.safetensors"],
+            bytes_below(once.checkpoint)["model.net.safetensors"]);
 }
 
 TEST_F(Run, MicroBatchesGiveTheGradientOfOneLargeBatchAlsoInTheLastUnevenWindow) {
@@ -56,9 +62,9 @@ TEST_F(Run, MicroBatchesGiveTheGradientOfOneLargeBatchAlsoInTheLastUnevenWindow)
 }
 
 TEST_F(Run, PatienceStopsAndSaysSo) {
-  const RunOutcome outcome = run(kSmallPipeline, {
-      "nodes.opt.with.lr=1e-12", "fit.epochs=50",
-      R"(stop=[{"use":"observer:patience","with":{"metric":"acc","patience":3}}])"});
+  const RunOutcome outcome =
+      run(kSmallPipeline, {"nodes.opt.with.lr=1e-12", "fit.epochs=50",
+                           R"(stop=[{"use":"observer:patience","with":{"metric":"acc","patience":3}}])"});
   EXPECT_FALSE(outcome.stopped.empty());
   EXPECT_LE(outcome.epochs, 20);
   EXPECT_GE(outcome.epochs, 4);
@@ -66,8 +72,8 @@ TEST_F(Run, PatienceStopsAndSaysSo) {
 
 TEST_F(Run, BestIsKeptAndUsedForTestAndExport) {
   const RunOutcome outcome =
-      run(kSmallPipeline, {"fit.epochs=6", R"(checkpoint.keep={"last":1,"best":{"metric":"acc","count":1}})",
-                           R"(export=["script"])"});
+      run(kSmallPipeline,
+          {"fit.epochs=6", R"(checkpoint.keep={"last":1,"best":{"metric":"acc","count":1}})", R"(export=["script"])"});
   EXPECT_TRUE(outcome.checkpoint_is_best);
   const core::Json index = core::read_json(outcome.directory / "checkpoints" / "index.json");
   double best = -1;
@@ -110,8 +116,7 @@ class FaultyRun : public PipelineTest {
 
 TEST_F(FaultyRun, AShapeThatDoesNotFitIsFoundBeforeDataIsRead) {
   // The dataset cannot be opened: had it been tried first, the error were another.
-  const PlacedError error =
-      fault("bad_reshape", {R"(nodes.train_set={"use":"dataset:missing_file"})"});
+  const PlacedError error = fault("bad_reshape", {R"(nodes.train_set={"use":"dataset:missing_file"})"});
   EXPECT_EQ(error.code(), ErrorCode::kPlugin);
   const std::string message = error.what();
   EXPECT_NE(message.find("image float32[2, 1, 8, 8] from batch.image"), std::string::npos) << message;
@@ -124,9 +129,9 @@ TEST_F(FaultyRun, AMissingOutputIsNamed) {
 }
 
 TEST_F(FaultyRun, AnOperatorUnknownToTheMetaDeviceStillTrains) {
-  const RunOutcome outcome = run(
-      kSmallPipeline,
-      {R"(nodes.net={"use":"model:faulty","in":{"image":"batch.image"},"with":{"fault":"unknown_to_meta"}})"});
+  const RunOutcome outcome =
+      run(kSmallPipeline,
+          {R"(nodes.net={"use":"model:faulty","in":{"image":"batch.image"},"with":{"fault":"unknown_to_meta"}})"});
   EXPECT_EQ(outcome.steps, 34);
 }
 
@@ -176,10 +181,51 @@ TEST_F(FaultyRun, ADirectoryThatCannotBeWrittenIsAStorageError) {
   }
 }
 
-TEST_F(FaultyRun, AGroupThatMatchesNothingListsTheNames) {
+TEST_F(FaultyRun, AnObserverThatThrowsChangesNothingAndIsToldOnce) {
+  const RunOutcome quiet = run(kSmallPipeline);
+  const RunOutcome loud = run(kSmallPipeline, {R"(observe=[{"use":"observer:throwing"}])"});
+  EXPECT_EQ(checkpoint_bytes(quiet), checkpoint_bytes(loud));
+  const std::string log = bytes_below(loud.directory)["log.jsonl"];
+  const std::string told = "observer:throwing failed: the tracker is out of reach";
+  EXPECT_NE(log.find(told), std::string::npos) << log;
+  EXPECT_EQ(log.find(told), log.rfind(told));
+}
+
+TEST_F(Run, AScheduleThatDoesNotFitIsToldBeforeAnythingIsWritten) {
   const PlacedError error = expect_error([&] {
-    run(kSmallPipeline, {R"(nodes.opt.groups=[{"match":"*.bais","with":{"weight_decay":0}}])"});
+    run(kSmallPipeline,
+        {R"(+nodes.sched={"use":"schedule:cosine","of":"opt","with":{"warmup":"50 steps","until":"end"}})"});
   });
+  EXPECT_EQ(error.code(), ErrorCode::kConfig);
+  EXPECT_EQ(error.diagnostic().pointer, "/nodes/sched/with/warmup");
+  EXPECT_TRUE(std::filesystem::is_empty(folder_));
+}
+
+TEST_F(Run, TheLogHoldsEveryStepAndWhatWasFound) {
+  const RunOutcome outcome = run(kSmallPipeline);
+  std::istringstream lines(bytes_below(outcome.directory)["log.jsonl"]);
+  std::map<std::string, int> events;
+  int64_t step = -1;
+  for (std::string line; std::getline(lines, line);) {
+    const core::Json event = core::Json::parse(line);
+    ++events[event["event"].get<std::string>()];
+    EXPECT_GE(event["step"].get<int64_t>(), step);
+    step = event["step"].get<int64_t>();
+    if (event["event"] == "step") {
+      EXPECT_TRUE(event["values"]["train.loss"].is_number()) << line;
+      EXPECT_TRUE(event["values"]["train.lr.opt"].is_number()) << line;
+    }
+  }
+  // 34 steps in two epochs of 17: a line every ten steps and at the end of each epoch.
+  EXPECT_EQ(
+      events,
+      (std::map<std::string, int>{
+          {"run_start", 1}, {"step", 5}, {"checkpoint", 2}, {"validate_start", 2}, {"validate", 2}, {"run_end", 1}}));
+}
+
+TEST_F(FaultyRun, AGroupThatMatchesNothingListsTheNames) {
+  const PlacedError error = expect_error(
+      [&] { run(kSmallPipeline, {R"(nodes.opt.groups=[{"match":"*.bais","with":{"weight_decay":0}}])"}); });
   EXPECT_EQ(error.code(), ErrorCode::kConfig);
   EXPECT_EQ(error.diagnostic().pointer, "/nodes/opt/groups/0/match");
   EXPECT_NE(std::string(error.what()).find(".bias"), std::string::npos) << error.what();

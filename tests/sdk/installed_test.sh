@@ -37,7 +37,7 @@ export TENON_PLUGIN_PATH=$work/cutout/build
 # In the place of a node, by --set and by an overlay: nothing is rebuilt.
 pipeline=$prefix/share/tenon/examples/pipelines/digits.json
 [ -f "$pipeline" ] || fail "the demo's pipeline is not installed"
-short=(--set fit.epochs=1 --set 'export=[]' --set "run.dir=\"$work/runs\"")
+short=(--set fit.epochs=1 --set 'nodes.sched.with.warmup="5 steps"' --set 'export=[]' --set "run.dir=\"$work/runs\"")
 swap='nodes.shift={"use":"transform:cutout","in":"train_set","with":{"size":3}}'
 "$tenon" run "$pipeline" "${short[@]}" > "$work/plain.txt" 2> "$work/plain.err" || { cat "$work/plain.err"; fail "plain run"; }
 "$tenon" run "$pipeline" "${short[@]}" --set "$swap" > "$work/set.txt" 2> "$work/set.err" || { cat "$work/set.err"; fail "--set"; }
@@ -62,7 +62,7 @@ TENON_PLUGIN_PATH=$work/other "$tenon" run "$pipeline" "${short[@]}" --set "$swa
 code=$?
 set -e
 [ $code -eq 3 ] || { cat "$work/refused.err"; fail "exit $code instead of 3 for a foreign fingerprint"; }
-grep -q "string=old" "$work/refused.err" && grep -q "string=cxx11" "$work/refused.err" ||
+grep -q "plugin old, this Tenon cxx11" "$work/refused.err" ||
   { cat "$work/refused.err"; fail "the refusal does not name both sides"; }
 
 # The families configure as a project of their own, and one with and one without libtorch build.

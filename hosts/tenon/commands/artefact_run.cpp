@@ -72,9 +72,10 @@ constexpr Option kOptions[]{
 };
 constexpr ExitCode kExitCodes[]{
     {0, "the outputs are written"},
-    {2, "the command line is wrong, or the tensors do not fit the model"},
-    {3, "the exporter's plugin or libtorch cannot be used"},
-    {8, "the file cannot be loaded or does not run"},
+    {2, "the command line is wrong, or the inputs lack a tensor that the model takes"},
+    {3, "the exporter's plugin or libtorch cannot be used, or the model does not run on these inputs"},
+    {8, "the file cannot be loaded"},
+    {9, "the inputs cannot be read"},
     {10, "the outputs cannot be written"},
 };
 constexpr Command kArtefactRun{

@@ -126,9 +126,9 @@ void examine_plugins(Examination& examination, const core::SearchPath& path, con
       count += plugin.path == folder.path || plugin.path.parent_path() == folder.path ? 1 : 0;
     }
     std::error_code ignored;
+    const bool there = fs::exists(folder.path, ignored);
     examination.add("plugins", Verdict::kFine,
-                    fmt::format("{} in {}", fs::exists(folder.path, ignored) ? counted(count, "plugin") : "no folder",
-                                folder.path.string()));
+                    fmt::format("{} {}", there ? counted(count, "plugin") + " in" : "no folder", folder.path.string()));
   }
   for (const std::string& warning : catalogue.warnings()) examination.add("plugins", Verdict::kNote, warning);
   for (const core::RefusedPlugin& refused : catalogue.refused()) {
@@ -154,8 +154,9 @@ void examine_folder(Examination& examination, std::string subject, const fs::pat
   std::error_code failed;
   const fs::space_info space = fs::space(folder, failed);
   if (failed) {
-    examination.add(std::move(subject), Verdict::kProblem,
-                    fmt::format("{}: {}; {}", folder.string(), failed.message(), fix));
+    examination.add(
+        std::move(subject), Verdict::kProblem,
+        fmt::format("{}: {}; {}", folder.empty() ? "the current directory" : folder.string(), failed.message(), fix));
   } else if (access(folder.c_str(), W_OK | X_OK) != 0) {
     examination.add(std::move(subject), Verdict::kProblem,
                     fmt::format("{} cannot be written to; {}", folder.string(), fix));
@@ -168,10 +169,10 @@ void examine_folder(Examination& examination, std::string subject, const fs::pat
 }
 
 void examine_folders(Examination& examination) {
-  examine_folder(examination, "runs", fs::current_path(),
+  std::error_code ignored;
+  examine_folder(examination, "runs", fs::current_path(ignored),
                  "runs are written below the current directory; choose another one by run.dir");
   const fs::path cache = cache_folder();
-  std::error_code ignored;
   if (fs::exists(cache, ignored)) {
     examine_folder(examination, "cache", cache, "set TENON_CACHE to a folder of yours");
   } else {

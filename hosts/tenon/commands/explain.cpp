@@ -82,30 +82,31 @@ std::string as_json(const core::Resolved& resolved, const core::Catalogue& catal
   return pretty({{"pointer", pointer}, {"value", *resolved.find(pointer)}, {"values", std::move(values)}});
 }
 
-/// With `meanings`, a further column says what each value is.
+/// One line a value. With `meanings`, what each of them is stands below it.
 std::string as_text(const core::Resolved& resolved, const core::Catalogue& catalogue,
                     const std::vector<std::string>& rows, bool meanings, const Console& console) {
   const Paint paint = console.paint();
   Table table;
   table.limit(0, 48);
   table.limit(1, 32);
-  table.limit(2, 48);
   table.style(1, [&](std::string_view text) { return paint.bold(text); });
   table.style(2, [&](std::string_view text) { return paint.dim(text); });
-  std::string block;
   for (const std::string& row : rows) {
-    const std::string own = block_of(row);
-    if (!meanings && own != block) table.add({});
-    block = own;
-    std::vector<std::string> cells{row.empty() ? "(all)" : core::dotted_path(row), spaced(*resolved.find(row)),
-                                   resolved.origin(row).describe()};
-    if (meanings) {
-      const std::optional<Meaning> found = meaning(resolved.value(), catalogue, row);
-      cells.push_back(found ? to_string(*found) : "");
-    }
-    table.add(std::move(cells));
+    table.add(
+        {row.empty() ? "(all)" : core::dotted_path(row), spaced(*resolved.find(row)), resolved.origin(row).describe()});
   }
-  return table.render(console.width());
+  const std::vector<std::string> lines = table.lines();
+  const std::size_t width = console.width() > 0 ? console.width() - 4 : 0;
+  std::string out;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (!meanings && i > 0 && block_of(rows[i]) != block_of(rows[i - 1])) out += '\n';
+    out += lines[i] + '\n';
+    if (!meanings) continue;
+    if (const std::optional<Meaning> found = meaning(resolved.value(), catalogue, rows[i])) {
+      for (const std::string& line : wrap(to_string(*found), width)) out += fmt::format("    {}\n", line);
+    }
+  }
+  return out;
 }
 
 /// A pointer that leads nowhere: the deepest ancestor there is, and what it holds.
@@ -146,9 +147,10 @@ core::Diagnostic no_such_value(const core::Resolved& resolved, const std::string
 int explain(const Arguments& arguments, Console& console) {
   const core::Catalogue catalogue = scan_plugins(arguments, console);
   const Pipeline pipeline = read_pipeline(arguments, catalogue);
-  console.report(pipeline.findings, "what follows is as far as the pipeline is understood");
+  const bool usable = pipeline.resolved.usable();
+  console.report(pipeline.findings, usable ? "the pipeline is shown as far as it is understood" : "");
   const int code = pipeline.findings.exit_code();
-  if (!pipeline.resolved.usable()) return code;
+  if (!usable) return code;
 
   const bool whole = arguments.operands().size() < 2;
   std::string pointer = whole ? "" : arguments.operands()[1];

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <core/plugin/refusal.hpp>
 #include <host/arguments.hpp>
 #include <host/command.hpp>
 #include <host/console.hpp>
@@ -20,8 +21,21 @@ core::RuntimeRequest runtime_request(const core::RunSettings& run) {
   request.threads = run.threads.value_or(0);
   request.strict = run.determinism == "strict";
   request.ieee = run.float32 == "ieee";
-  request.cuda = run.device == "cuda" || (run.device == "auto" && can_use_cuda());
+  // Without a driver the engine refuses "cuda" at its place in the pipeline; a libtorch without CUDA matters only to "cuda".
+  request.cuda = run.device == "cuda" ? core::has_nvidia_driver() : run.device == "auto" && can_use_cuda();
   return request;
+}
+
+/// A GPU that cannot be used stops a run that did not insist on it, but the way out is told.
+OpenedEngine open_engine_for(const core::RunSettings& run) {
+  const core::RuntimeRequest request = runtime_request(run);
+  try {
+    return open_engine(request);
+  } catch (const core::Refusal& refusal) {
+    if (!request.cuda || run.device != "auto") throw;
+    throw core::Refusal(refusal.reason(),
+                        fmt::format("{}; to train on the CPU instead: --set run.device='\"cpu\"'", refusal.what()));
+  }
 }
 
 int run(const Arguments& arguments, Console& console) {
@@ -30,7 +44,7 @@ int run(const Arguments& arguments, Console& console) {
   console.report(pipeline.findings, "nothing was started");
   if (!pipeline.graph) return pipeline.findings.exit_code();
 
-  const OpenedEngine opened = open_engine(runtime_request(pipeline.graph->run));
+  const OpenedEngine opened = open_engine_for(pipeline.graph->run);
   const engine::RunRequest request{.graph = std::move(*pipeline.graph),
                                    .resolved = std::move(pipeline.resolved),
                                    .catalogue = std::move(catalogue),
@@ -41,7 +55,7 @@ int run(const Arguments& arguments, Console& console) {
   const engine::RunOutcome outcome = opened.engine->run(request);
 
   console.print(result_table(request.graph, outcome, console));
-  console.print(next_steps(request.graph, outcome, arguments, console));
+  console.print(next_steps(request, outcome, arguments, console));
   return 0;
 }
 

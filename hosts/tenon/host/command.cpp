@@ -5,10 +5,13 @@
 #include <tuple>
 #include <vector>
 
+// The linker makes these names.
+// NOLINTBEGIN(readability-identifier-naming)
 extern "C" {
 extern const tenon::host::Command* const __start_tenon_commands[] __attribute__((visibility("hidden")));
 extern const tenon::host::Command* const __stop_tenon_commands[] __attribute__((visibility("hidden")));
 }
+// NOLINTEND(readability-identifier-naming)
 
 namespace tenon::host {
 

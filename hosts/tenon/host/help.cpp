@@ -203,6 +203,7 @@ const Command* match_command(std::span<const std::string> words, std::size_t& us
     used = 2;
     if (const Command* const command = find_command(fmt::format("{} {}", words[0], words[1]))) return command;
     std::vector<std::string> names;
+    names.reserve(members.size());
     for (const Command* const member : members) names.emplace_back(member->name.substr(words[0].size() + 1));
     const std::optional<std::string> near = core::nearest(words[1], names);
     throw UsageError({fmt::format("tenon {} has no command {}{}", words[0], core::quoted(words[1]),

@@ -18,7 +18,7 @@ namespace tenon::host {
 [[nodiscard]] std::string command_help(const Command& command, const Paint& paint);
 
 /// What `tenon plugins --help` prints: the members of the family.
-[[nodiscard]] std::string family_help(std::string_view family, const Paint& paint);
+[[nodiscard]] std::string family_help(std::string_view name, const Paint& paint);
 
 /// "tenon check PIPE [--overlay FILE]… [--format text|json]"
 [[nodiscard]] std::string synopsis(const Command& command);

@@ -39,8 +39,8 @@ const Json& pipeline_schema() {
 
 std::string_view text_of(const Json& schema, std::string_view key) {
   const Json* const value = find_member(schema, key);
-  return value != nullptr && value->is_string() ? std::string_view(value->get_ref<const std::string&>())
-                                                : std::string_view();
+  if (value == nullptr || !value->is_string()) return {};
+  return value->get_ref<const std::string&>();
 }
 
 }  // namespace

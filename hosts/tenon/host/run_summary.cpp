@@ -52,18 +52,18 @@ std::string training(const engine::RunOutcome& outcome) {
 }
 
 std::string verified(const engine::ExportOutcome& outcome) {
-  return fmt::format("{}, verified: error at most {} for batches of {}", short_path(outcome.file),
+  return fmt::format("{}, verified: largest error {} over batches of {}", short_path(outcome.file),
                      short_number(outcome.max_abs_error), fmt::join(outcome.batches, ", "));
 }
 
 /// A setting that is worth another try: half of the first number with a fraction among the variables, else another seed.
-std::string other_value(const core::Graph& graph) {
-  if (const auto vars = graph.resolved.find("vars"); vars != graph.resolved.end() && vars->is_object()) {
+std::string other_value(const engine::RunRequest& request) {
+  if (const core::Json* const vars = request.resolved.find("/vars"); vars != nullptr && vars->is_object()) {
     for (const auto& [name, value] : vars->items()) {
       if (value.is_number_float()) return fmt::format("vars.{}={}", name, compact(value.get<double>() / 2));
     }
   }
-  return fmt::format("run.seed={}", graph.run.seed + 1);
+  return fmt::format("run.seed={}", request.graph.run.seed + 1);
 }
 
 /// The program and the pipeline with the options that decide what it says.
@@ -94,7 +94,7 @@ std::string duration(double seconds) {
 std::string result_table(const core::Graph& graph, const engine::RunOutcome& outcome, const Console& console) {
   const Paint paint = console.paint();
   Table table(2);
-  table.style(1, [&](std::string_view text) { return paint.bold(text); });
+  table.style(0, [&](std::string_view text) { return paint.bold(text); });
   const std::string_view which = outcome.checkpoint_is_best ? " (best checkpoint)" : " (last checkpoint)";
   add_metrics(table, graph, "test", outcome.test, "");
   add_metrics(table, graph, "validation", outcome.validation, which);
@@ -103,10 +103,12 @@ std::string result_table(const core::Graph& graph, const engine::RunOutcome& out
   table.add({"run directory", short_path(outcome.directory)});
   if (!outcome.checkpoint.empty()) table.add({"checkpoint", short_path(outcome.checkpoint)});
   for (const engine::ExportOutcome& each : outcome.exports) table.add({"export " + each.node, verified(each)});
-  return fmt::format("{} {}\n\n{}", paint.bold(graph.name), paint.green("is trained"), table.render(console.width()));
+  // On a terminal the lines above are progress.
+  return fmt::format("{}{} {}\n\n{}", console.width() > 0 ? "\n" : "", paint.bold(graph.name),
+                     paint.green("is trained"), table.render(console.width()));
 }
 
-std::string next_steps(const core::Graph& graph, const engine::RunOutcome& outcome, const Arguments& arguments,
+std::string next_steps(const engine::RunRequest& request, const engine::RunOutcome& outcome, const Arguments& arguments,
                        const Console& console) {
   const Paint paint = console.paint();
   std::string out = fmt::format("\n{}\n", paint.bold("What next"));
@@ -122,7 +124,7 @@ std::string next_steps(const core::Graph& graph, const engine::RunOutcome& outco
   }
   add("see every setting and where it comes from", command_line("explain", arguments));
   add("train again with another value",
-      fmt::format("{} --set {}", command_line("run", arguments), shell_word(other_value(graph))));
+      fmt::format("{} --set {}", command_line("run", arguments), shell_word(other_value(request))));
   return out;
 }
 

@@ -15,7 +15,7 @@ namespace tenon::host {
                                        const Console& console);
 
 /// Commands to go on with, ready to be pasted into a shell.
-[[nodiscard]] std::string next_steps(const core::Graph& graph, const engine::RunOutcome& outcome,
+[[nodiscard]] std::string next_steps(const engine::RunRequest& request, const engine::RunOutcome& outcome,
                                      const Arguments& arguments, const Console& console);
 
 /// 0.9861, 1.25e-07: four digits that matter.

@@ -36,34 +36,43 @@ std::vector<std::size_t> Table::widths() const {
   return widths;
 }
 
-std::string Table::render(std::size_t width) const {
-  const std::vector<std::size_t> widths = this->widths();
+std::string Table::line(const std::vector<std::string>& row, const std::vector<std::size_t>& widths,
+                        std::size_t width) const {
   const auto painted = [&](std::size_t index, std::string_view text) {
     const bool plain = text.empty() || index >= columns_.size() || !columns_[index].style;
     return plain ? std::string(text) : columns_[index].style(text);
   };
-  std::string out;
-  for (const auto& row : rows_) {
-    std::string line(indent_, ' ');
-    std::size_t used = indent_;
-    std::size_t last = row.size();
-    while (last > 0 && row[last - 1].empty()) --last;
-    for (std::size_t i = 0; i + 1 < last; ++i) {
-      const std::size_t length = core::count_code_points(row[i]);
-      const std::size_t room = std::max(length, widths[i]) + kGap;
-      line += painted(i, row[i]) + std::string(room - length, ' ');
-      used += room;
-    }
-    if (last > 0) {
-      const bool wrapped = width >= used + kLeastWrapped;
-      const std::vector<std::string> pieces = wrap(row[last - 1], wrapped ? width - used : 0);
-      for (std::size_t i = 0; i < pieces.size(); ++i) {
-        if (i > 0) line += '\n' + std::string(used, ' ');
-        line += painted(last - 1, pieces[i]);
-      }
-    }
-    out += line + '\n';
+  std::size_t last = row.size();
+  while (last > 0 && row[last - 1].empty()) --last;
+  if (last == 0) return "";
+  std::string line(indent_, ' ');
+  std::size_t used = indent_;
+  for (std::size_t i = 0; i + 1 < last; ++i) {
+    const std::size_t length = core::count_code_points(row[i]);
+    const std::size_t room = std::max(length, widths[i]) + kGap;
+    line += painted(i, row[i]) + std::string(room - length, ' ');
+    used += room;
   }
+  const bool wrapped = width >= used + kLeastWrapped;
+  const std::vector<std::string> pieces = wrap(row[last - 1], wrapped ? width - used : 0);
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    if (i > 0) line += '\n' + std::string(used, ' ');
+    line += painted(last - 1, pieces[i]);
+  }
+  return line;
+}
+
+std::vector<std::string> Table::lines() const {
+  const std::vector<std::size_t> widths = this->widths();
+  std::vector<std::string> lines;
+  for (const auto& row : rows_) lines.push_back(line(row, widths, 0));
+  return lines;
+}
+
+std::string Table::render(std::size_t width) const {
+  const std::vector<std::size_t> widths = this->widths();
+  std::string out;
+  for (const auto& row : rows_) out += line(row, widths, width) + '\n';
   return out;
 }
 

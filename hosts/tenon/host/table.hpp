@@ -21,12 +21,15 @@ class Table {
   void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
 
   /// How a column is painted; styles take no room.
-  void style(std::size_t column, Style style);
+  void style(std::size_t index, Style style);
 
   /// Cells wider than this do not widen their column: what follows them is pushed to the right.
-  void limit(std::size_t column, std::size_t width);
+  void limit(std::size_t index, std::size_t width);
 
   [[nodiscard]] bool empty() const noexcept { return rows_.empty(); }
+
+  /// One line a row, without line feeds.
+  [[nodiscard]] std::vector<std::string> lines() const;
 
   /// All rows, each ending with a line feed. `width` is the terminal's, 0 for lines of any length.
   [[nodiscard]] std::string render(std::size_t width = 0) const;
@@ -38,6 +41,8 @@ class Table {
   };
 
   [[nodiscard]] std::vector<std::size_t> widths() const;
+  [[nodiscard]] std::string line(const std::vector<std::string>& row, const std::vector<std::size_t>& widths,
+                                 std::size_t width) const;
   Column& column(std::size_t index);
 
   std::size_t indent_;

@@ -15,6 +15,7 @@ GraphResult build_graph(const Resolved& resolved, const Catalogue& catalogue, co
   Draft draft(result.resolved, catalogue, earlier, result.diagnostics);
   read_attached(draft);
   read_nodes(draft);
+  if (draft.nodes.empty()) return result;  // whatever the rest refers to is not there
   link_nodes(draft);
   order_nodes(draft);
   type_streams(draft);

@@ -133,8 +133,9 @@ void read_node(Draft& draft, DraftNode& each) {
     node.kind.clear();
     return;
   }
-  each.known = take_parameters(draft, node.pointer + "/with", *info);
-  each.in_open = each.out_open = !each.known || (info->ports.in.empty() && info->ports.out.empty());
+  each.known = true;
+  each.complete = take_parameters(draft, node.pointer + "/with", *info);
+  each.in_open = each.out_open = info->ports.in.empty() && info->ports.out.empty();
 }
 
 }  // namespace
@@ -164,6 +165,7 @@ const ComponentInfo* find_component(Draft& draft, std::string_view pointer, cons
 bool take_parameters(Draft& draft, std::string_view pointer, const ComponentInfo& component) {
   Diagnostics found;
   bool fine = false;
+  const bool is_written = draft.resolved.find(pointer) != nullptr;
   try {
     fine = draft.resolved.apply_schema(pointer, component.parameters, component.id(), found);
   } catch (const Error& error) {
@@ -172,7 +174,10 @@ bool take_parameters(Draft& draft, std::string_view pointer, const ComponentInfo
     diagnostic.error_code = error.code();
     found.add(std::move(diagnostic));
   }
-  draft.append(found);
+  const bool hidden = !is_written && draft.may_hide_keys(std::string(parent_pointer(pointer)));
+  for (const Diagnostic& each : found.all()) {
+    if (!hidden || each.code != "missing-key") draft.add(each);
+  }
   return fine;
 }
 
@@ -198,9 +203,9 @@ void read_nodes(Draft& draft) {
     each.json = &value;
     if (!each.known) continue;
     const Json* const with = find_member(value, "with");
-    each.node.with = with == nullptr ? Json::object() : *with;
-    expand_ports(each.node.info->ports.in, each.node.with, each.in, each.in_open);
-    expand_ports(each.node.info->ports.out, each.node.with, each.out, each.out_open);
+    each.node.with = with == nullptr || !with->is_object() ? Json::object() : *with;
+    expand_ports(each.node.info->ports.in, each.parameters(), each.in, each.in_open);
+    expand_ports(each.node.info->ports.out, each.parameters(), each.out, each.out_open);
   }
 }
 

@@ -29,7 +29,7 @@ bool leaves_links_alone(const Diagnostic& diagnostic) {
   if (std::find(kCodes.begin(), kCodes.end(), diagnostic.code) != kCodes.end()) return true;
   const std::vector<std::string> segments = split_pointer(diagnostic.pointer);
   if (segments.empty()) return false;
-  static constexpr std::array<std::string_view, 4> kSections{"run", "vars", "observe", "checkpoint"};
+  static constexpr std::array<std::string_view, 5> kSections{"run", "vars", "stop", "observe", "checkpoint"};
   if (segments.size() > 1 && std::find(kSections.begin(), kSections.end(), segments[0]) != kSections.end()) return true;
   return segments.size() > 3 && segments[0] == "nodes" && (segments[2] == "with" || segments[2] == "groups");
 }
@@ -69,14 +69,17 @@ std::string list_names(std::span<const std::string> names) {
   return text;
 }
 
+const Json& DraftNode::parameters() const noexcept {
+  static const Json none = Json::object();
+  return complete ? node.with : none;
+}
+
 Draft::Draft(Resolved& all, const Catalogue& installed, const Diagnostics& earlier, Diagnostics& found)
     : resolved(all), catalogue(installed), earlier_(earlier), found_(found) {
   for (const Diagnostic& diagnostic : earlier_.all()) {
     if (diagnostic.severity != Severity::kError) continue;
     told_.insert(diagnostic.pointer);
-    const std::vector<std::string> segments = split_pointer(diagnostic.pointer);
-    if (segments.empty()) syntax_broken_ = true;
-    if ((segments.size() == 2 || segments.size() == 3) && segments[0] == "nodes") quiet_.insert(segments[1]);
+    told_parents_.emplace(parent_pointer(diagnostic.pointer));
     insert_with_ancestors(places_, diagnostic.pointer);
     note_broken_links(diagnostic);
   }
@@ -131,7 +134,9 @@ bool Draft::has_error_under(std::string_view pointer) const {
   return places_.contains(std::string(pointer));
 }
 
-bool Draft::is_quiet(const std::string& node) const { return syntax_broken_ || quiet_.contains(node); }
+bool Draft::may_hide_keys(const std::string& pointer) const {
+  return told_.contains("") || told_.contains(pointer) || told_parents_.contains(pointer);
+}
 
 const DraftNode* Draft::find(std::string_view name) const {
   const auto found = index.find(std::string(name));

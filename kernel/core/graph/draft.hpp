@@ -44,7 +44,8 @@ struct DraftWire {
 struct DraftNode {
   Node node;
   bool disabled = false;
-  bool known = false;    ///< The component is installed, and its parameters were taken.
+  bool known = false;    ///< The component is installed.
+  bool complete = false; ///< Its parameters were taken without an error.
   const Json* json = nullptr;  ///< What the file says of it, defaults filled; never null behind `read_nodes`.
   bool reached = false;
   bool behind_loader = false;  ///< A stream that has a loader further up: reported already.
@@ -56,6 +57,9 @@ struct DraftNode {
   std::vector<NodeId> feeds;    ///< Nodes that it reads, by `in`.
   std::vector<NodeId> targets;  ///< Nodes that it is attached to, by `of`.
   std::vector<TypedValue> fields;  ///< Data plane: the stream. Step plane: outputs on the first path.
+
+  /// What port rules may rely on: nothing where any parameter is wrong, since it may be the one that counts.
+  [[nodiscard]] const Json& parameters() const noexcept;
 };
 
 /// A path under construction.
@@ -139,8 +143,8 @@ class Draft {
   /// True while nothing wrong could be the reason why a node or a link seems to be missing.
   [[nodiscard]] bool links_are_whole() const noexcept { return !links_broken_; }
 
-  /// An earlier error may be why something is missing at this node.
-  [[nodiscard]] bool is_quiet(const std::string& node) const;
+  /// An earlier error at a key of the object at `pointer`, or in the syntax, may be why a key seems to be missing there.
+  [[nodiscard]] bool may_hide_keys(const std::string& pointer) const;
 
   /// The node of one of `kinds` that `name`, written at `pointer` (as a key there, or as the value), means. Reports an
   /// unknown name, a wrong kind, a disabled node; then gives the node that was likely meant, or nothing.
@@ -165,9 +169,8 @@ class Draft {
   Diagnostics& found_;
   std::unordered_set<std::string> told_;    ///< Pointers of earlier errors.
   std::unordered_set<std::string> places_;  ///< Pointers of all errors, and their ancestors.
-  std::unordered_set<std::string> quiet_;   ///< Nodes with an earlier error at one of their own keys.
+  std::unordered_set<std::string> told_parents_;
   std::size_t proposals_ = 0;
-  bool syntax_broken_ = false;
   bool links_broken_ = false;
 };
 

@@ -63,6 +63,9 @@ void order_nodes(Draft& draft) {
     }
   }
 
+  // Their types stay unknown.
+  for (NodeId id = 0; id < count; ++id) draft.nodes[id].out_open = draft.nodes[id].out_open || waiting[id] > 0;
+
   // Whoever still waits has a waiting source: walking up from it must come round.
   enum class State { kNew, kWalked, kDone };
   std::vector<State> states(count, State::kNew);
@@ -80,16 +83,13 @@ void order_nodes(Draft& draft) {
       }
     }
     if (waiting[at] > 0 && states[at] == State::kWalked) {
-      std::vector<NodeId> cycle{at};
-      while (walk.back() != at) {
-        cycle.push_back(walk.back());
-        walk.pop_back();
-      }
+      // The walk went against the flow.
+      std::vector<NodeId> cycle(std::find(walk.begin(), walk.end(), at), walk.end());
+      std::reverse(cycle.begin(), cycle.end());
       std::rotate(cycle.begin(), std::min_element(cycle.begin(), cycle.end()), cycle.end());
       report_cycle(draft, cycle);
     }
     for (const NodeId id : walk) states[id] = State::kDone;
-    states[at] = State::kDone;
   }
 }
 

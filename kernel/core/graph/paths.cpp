@@ -134,7 +134,7 @@ class StepTyper {
  private:
   void type(const DraftPath& path, NodeId id) {
     DraftNode& each = draft_.nodes[id];
-    PortRules rules(each.node.with);
+    PortRules rules(each.parameters());
     for (const DraftWire& wire : each.wires) {
       const TypedValue* const value = source_of(path, id, wire);
       if (value == nullptr || wire.rule == nullptr) continue;
@@ -211,7 +211,7 @@ class StepTyper {
     Diagnostic diagnostic =
         draft_.at_value(wire.pointer, is_dtype ? "dtype-mismatch" : "shape-mismatch",
                         fmt::format("{} port {} wants {}, but {} gives {}", draft_.title(id), core::quoted(wire.wire.port),
-                                    describe_rule(*wire.rule, draft_.nodes[id].node.with), core::quoted(source), gives));
+                                    describe_rule(*wire.rule, draft_.nodes[id].parameters()), core::quoted(source), gives));
     if (!is_dtype) {
       if (const std::string bound = rules.bound(*wire.rule); !bound.empty()) diagnostic.notes.push_back(bound);
     }

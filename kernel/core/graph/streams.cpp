@@ -20,7 +20,7 @@ TypedValue* find_value(std::vector<TypedValue>& fields, std::string_view name) {
 
 class StreamTyper {
  public:
-  StreamTyper(Draft& draft, NodeId id) : draft_(draft), id_(id), each_(draft.nodes[id]), rules_(each_.node.with) {}
+  StreamTyper(Draft& draft, NodeId id) : draft_(draft), id_(id), each_(draft.nodes[id]), rules_(each_.parameters()) {}
 
   void type() {
     std::vector<TypedValue> in = gather();
@@ -90,6 +90,7 @@ class StreamTyper {
     diagnostic.notes.push_back(fmt::format("fields of {}: {}", core::quoted(source.node.name), list_names(texts)));
     draft_.point_at(diagnostic, each_.feeds.front(), source.node.use());
     draft_.add(std::move(diagnostic));
+    each_.out_open = true;
   }
 
   void compare(const NamedPort& port, const TypedValue& field) {
@@ -99,7 +100,7 @@ class StreamTyper {
     Diagnostic diagnostic = draft_.at_value(
         place_of(port), verdict == PortRules::Verdict::kDtype ? "dtype-mismatch" : "shape-mismatch",
         fmt::format("{} wants {} as {}, but {} gives {}", draft_.title(id_), core::quoted(port.name),
-                    describe_rule(*port.rule, each_.node.with), core::quoted(from), to_string(field.type)));
+                    describe_rule(*port.rule, each_.parameters()), core::quoted(from), to_string(field.type)));
     if (const std::string bound = rules_.bound(*port.rule); !bound.empty()) diagnostic.notes.push_back(bound);
     draft_.point_at(diagnostic, field.from, fmt::format("gives {}", to_string(field.type)));
     draft_.add(std::move(diagnostic));
@@ -107,12 +108,14 @@ class StreamTyper {
 
   void give(std::vector<TypedValue>& in) {
     std::vector<TypedValue>& out = each_.fields;
+    const bool retypes_any = each_.out_open;  // a rule whose field is not known may be about each of them
     for (const NamedPort& port : each_.out) {
       if (port.rule->pass) {
         each_.out_open = each_.out_open || in_open_;
         for (const TypedValue& field : in) {
           const std::vector<std::string>& except = port.rule->except;
-          if (std::find(except.begin(), except.end(), field.name) == except.end()) out.push_back(field);
+          if (std::find(except.begin(), except.end(), field.name) != except.end()) continue;
+          out.push_back(retypes_any ? TypedValue{field.name, ValueType::unknown(), id_} : field);
         }
         continue;
       }

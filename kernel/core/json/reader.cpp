@@ -2,6 +2,7 @@
 #include <core/json/reader.hpp>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -21,6 +22,30 @@ bool is_blank(char c) noexcept { return c == ' ' || c == '\t' || c == '\n' || c 
 bool begins_number(char c) noexcept { return (c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.'; }
 bool is_structural(char c) noexcept {
   return c == ',' || c == ':' || c == '{' || c == '}' || c == '[' || c == ']' || c == '"' || c == '\'' || c == '/';
+}
+
+/// A character that editors and web pages put in, which looks like another or like nothing.
+struct LookAlike {
+  std::string_view bytes;
+  std::string_view message;
+  std::string_view label;
+};
+
+constexpr std::array<LookAlike, 9> kLookAlikes{{{"\xC2\xA0", "a no-break space (U+00A0)", "write an ordinary blank"},
+                                                {"\xE2\x80\x8B", "an invisible character (U+200B)", "remove it"},
+                                                {"\xEF\xBB\xBF", "a byte order mark within the text", "remove it"},
+                                                {"\xE2\x80\x9C", "a typographic quote (U+201C)", "write \""},
+                                                {"\xE2\x80\x9D", "a typographic quote (U+201D)", "write \""},
+                                                {"\xE2\x80\x9E", "a typographic quote (U+201E)", "write \""},
+                                                {"\xE2\x80\x98", "a typographic quote (U+2018)", "write \""},
+                                                {"\xE2\x80\x99", "a typographic quote (U+2019)", "write \""},
+                                                {"\xEF\xBC\x8C", "a full-width comma (U+FF0C)", "write ,"}}};
+
+const LookAlike* find_look_alike(std::string_view text) noexcept {
+  const auto* const found = std::find_if(kLookAlikes.begin(), kLookAlikes.end(), [&](const LookAlike& each) {
+    return text.substr(0, each.bytes.size()) == each.bytes;
+  });
+  return found == kLookAlikes.end() ? nullptr : found;
 }
 
 class Reader {
@@ -52,6 +77,12 @@ class Reader {
   [[nodiscard]] bool at_end() const noexcept { return at_ >= text_.size(); }
   [[nodiscard]] bool done() const noexcept { return at_end() || errors_.stopped(); }
   [[nodiscard]] char peek() const noexcept { return text_[at_]; }
+
+  /// Whether a word begins here: invalid bytes and characters that only look like blanks or quotes begin none.
+  [[nodiscard]] bool at_word() const noexcept {
+    const std::string_view rest = text_.substr(at_);
+    return begins_word(peek()) && code_point_length(rest) > 0 && find_look_alike(rest) == nullptr;
+  }
 
   // --- blanks ---------------------------------------------------------------------------------------------------------
 
@@ -110,7 +141,7 @@ class Reader {
       value = std::move(string.value);
     } else if (begins_number(c)) {
       take(scan_number(text_, at_, errors_), value);
-    } else if (begins_word(c)) {
+    } else if (at_word()) {
       take(scan_word(text_, at_, errors_), value);
     } else if (c == ',' || c == ']' || c == '}' || c == ':') {
       errors_.report(
@@ -211,7 +242,7 @@ class Reader {
       if (at_end()) truncated("inside a string", begin, begin + 1);
       return std::nullopt;
     }
-    if (begins_word(c) || begins_number(c)) {
+    if (at_word() || begins_number(c)) {
       at_ = std::max(word_end(text_, at_), at_ + 1);
       std::string word(text_.substr(begin, at_ - begin));
       const std::size_t next = std::min(text_.find_first_not_of(" \t\r\n", at_), text_.size());
@@ -354,7 +385,7 @@ class Reader {
   /// Text behind a value that is no comma: a missing comma, an unescaped quote, a unit outside a string.
   void stray_text(std::size_t value_end) {
     const std::size_t begin = at_;
-    const bool word = begins_word(peek()) || begins_number(peek());
+    const bool word = at_word() || begins_number(peek());
     at_ = word ? std::max(word_end(text_, at_), at_ + 1) : at_ + 1;
     const std::size_t next = std::min(text_.find_first_not_of(" \t\r\n", at_), text_.size());
     if (word && ((next < text_.size() && text_[next] == ':') ||
@@ -398,7 +429,11 @@ class Reader {
   void unexpected(std::string_view wanted) {
     const std::size_t length = code_point_length(text_.substr(at_));
     const std::size_t end = at_ + std::max<std::size_t>(length, 1);
-    if (length == 0) {
+    if (const LookAlike* found = find_look_alike(text_.substr(at_))) {
+      errors_.report(
+          at_, at_ + found->bytes.size(),
+          {.code = "unexpected", .message = std::string(found->message), .label = std::string(found->label)});
+    } else if (length == 0) {
       errors_.report(at_, end,
                      {.code = "invalid-utf8",
                       .message = fmt::format("byte 0x{:02X} is not UTF-8", static_cast<unsigned char>(peek())),
@@ -416,8 +451,7 @@ class Reader {
   void skip_garbage() {
     do {
       ++at_;
-    } while (!at_end() && !is_blank(peek()) && !is_structural(peek()) && !begins_word(peek()) &&
-             !begins_number(peek()));
+    } while (!at_end() && !is_blank(peek()) && !is_structural(peek()) && !at_word() && !begins_number(peek()));
   }
 
   /// Skips to a comma or closing bracket, or to the line's end, over strings.

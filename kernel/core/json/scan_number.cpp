@@ -105,7 +105,8 @@ std::string_view fault_of(std::string_view token) {
 /// "5epochs" or "10ms": a number and letters.
 bool is_number_with_unit(std::string_view token) noexcept {
   const std::size_t number = match_number(token).length;
-  return number > 0 && number < token.size() &&
+  const bool exponent = token.substr(number) == "e" || token.substr(number) == "E";
+  return number > 0 && !exponent && number < token.size() &&
          std::all_of(token.begin() + static_cast<std::ptrdiff_t>(number), token.end(), is_letter);
 }
 

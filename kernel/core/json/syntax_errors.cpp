@@ -35,7 +35,7 @@ void SyntaxErrors::report_always(std::size_t begin, std::size_t end, SyntaxError
 
 void SyntaxErrors::quiet_line(std::size_t offset) {
   const std::size_t end = source_->text().find_first_of("\r\n", offset);
-  quiet_until_ = std::max(quiet_until_, std::min(end, source_->text().size()));
+  quiet_until_ = std::max(quiet_until_, std::min(end, source_->text().size()) + 1);
 }
 
 std::size_t SyntaxErrors::enter(std::string_view key) {

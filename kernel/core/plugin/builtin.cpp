@@ -14,7 +14,8 @@ Json loader_description() {
   description.interface = "tenon.loader";
   description.revision = 1;
   description.name = "threads";
-  description.summary = "Batches of a stream of samples, loaded ahead by threads; the same batches for any number of them";
+  description.summary =
+      "Batches of a stream of samples, loaded ahead by threads; the same batches for any number of them";
   description.fields = &LoaderParams::tenon_fields();
   description.ports.out = {Port::pass_all()};
   description.traits = {"deterministic"};

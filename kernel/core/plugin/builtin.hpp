@@ -18,10 +18,10 @@ TENON_ENUM(LastBatch, "keep", "drop")
 
 /// Parameters of `loader:threads`.
 struct LoaderParams {
-  int64_t batch = 1;                ///< Samples of a micro-batch, over all ranks.
-  bool shuffle = false;             ///< Another order each epoch, a pure function of seed and epoch.
-  std::optional<int64_t> workers;   ///< Threads; 0 loads on the trainer thread; empty for "auto".
-  int64_t prefetch = 2;             ///< Batches that are kept ready.
+  int64_t batch = 1;               ///< Samples of a micro-batch, over all ranks.
+  bool shuffle = false;            ///< Another order each epoch, a pure function of seed and epoch.
+  std::optional<int64_t> workers;  ///< Threads; 0 loads on the trainer thread; empty for "auto".
+  int64_t prefetch = 2;            ///< Batches that are kept ready.
   LastBatch last = LastBatch::kKeep;
 
   TENON_PARAMS(

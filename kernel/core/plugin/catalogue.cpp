@@ -1,11 +1,11 @@
 // Finds plugins' files, reads their manifests, and decides which are taken.
 #include <core/plugin/catalogue.hpp>
 
+#include <sys/stat.h>
 #include <algorithm>
 #include <functional>
 #include <map>
 #include <set>
-#include <sys/stat.h>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -51,7 +51,8 @@ std::vector<Candidate> candidates_in(const SearchPath& path, std::vector<std::st
     for (const fs::path& file : is_folder ? libraries_in(folder.path, warnings) : std::vector{folder.path}) {
       struct stat target = {};
       const bool found = ::stat(file.c_str(), &target) == 0;
-      if (!found || seen.emplace(target.st_dev, target.st_ino).second) candidates.push_back({file, folder.trusted, reason});
+      if (!found || seen.emplace(target.st_dev, target.st_ino).second)
+        candidates.push_back({file, folder.trusted, reason});
     }
   }
   return candidates;
@@ -65,7 +66,8 @@ void check_trust(const Candidate& candidate) {
   if (error) throw Refusal("unreadable", fmt::format("it leads nowhere: {}", error.message()));
   for (const fs::path& each : {real, real.parent_path()}) {
     if (each == candidate.path.parent_path()) continue;
-    if (const std::string reason = distrust(each, candidate.trusted); !reason.empty()) throw Refusal("untrusted", reason);
+    if (const std::string reason = distrust(each, candidate.trusted); !reason.empty())
+      throw Refusal("untrusted", reason);
   }
 }
 
@@ -93,20 +95,27 @@ void Catalogue::Content::check_beside(const PluginInfo& plugin) const {
   for (const PluginInfo& other : plugins) {
     const std::string place = other.built_in() ? "the kernel itself" : other.path.string();
     if (other.id == plugin.id) {
-      throw Refusal("duplicate-id", fmt::format("plugin {} {} is taken from {} already, where it has version {}: remove one of "
-                                                "the two", plugin.id, plugin.version, place, other.version));
+      throw Refusal("duplicate-id",
+                    fmt::format("plugin {} {} is taken from {} already, where it has version {}: remove one of "
+                                "the two",
+                                plugin.id, plugin.version, place, other.version));
     }
     for (const ComponentInfo& component : plugin.components) {
       if (other.find(component.kind, component.name) != nullptr) {
-        throw Refusal("duplicate-component", fmt::format("{} is brought by plugin {} ({}) already: rename it, or remove one of "
-                                                         "the two plugins", component.id(), other.id, place));
+        throw Refusal("duplicate-component",
+                      fmt::format("{} is brought by plugin {} ({}) already: rename it, or remove one of "
+                                  "the two plugins",
+                                  component.id(), other.id, place));
       }
     }
     for (const std::string& name : plugin.namespaces) {
       if (std::ranges::find(other.namespaces, name) != other.namespaces.end()) {
-        throw Refusal("duplicate-namespace",
-                      fmt::format("the torch operator namespace {} is registered by plugin {} ({}) already, and two would end the "
-                                  "process: remove one of the two plugins", name, other.id, place));
+        throw Refusal(
+            "duplicate-namespace",
+            fmt::format(
+                "the torch operator namespace {} is registered by plugin {} ({}) already, and two would end the "
+                "process: remove one of the two plugins",
+                name, other.id, place));
       }
     }
   }
@@ -131,8 +140,9 @@ void Catalogue::Content::read(const Candidate& candidate) {
     const ElfFile file(candidate.path);
     const std::optional<std::string> text = file.section(kManifestSection);
     if (!text) {
-      throw Refusal("no-manifest", "it has no manifest, so it is no Tenon plugin: build it with tenon_add_plugin, or keep other "
-                                   "libraries elsewhere");
+      throw Refusal("no-manifest",
+                    "it has no manifest, so it is no Tenon plugin: build it with tenon_add_plugin, or keep other "
+                    "libraries elsewhere");
     }
     const Json manifest = manifest_json(*text);
     identity = identity_of(manifest);
@@ -190,7 +200,8 @@ const ComponentInfo* Catalogue::find(std::string_view id) const noexcept {
 
 const ComponentInfo& Catalogue::at(std::string_view id) const {
   if (const ComponentInfo* component = find(id)) return *component;
-  if (const RefusedPlugin* plugin = refused_with(id)) throw Refusal(plugin->reason, fmt::format("{}: {}", id, why_missing(id)));
+  if (const RefusedPlugin* plugin = refused_with(id))
+    throw Refusal(plugin->reason, fmt::format("{}: {}", id, why_missing(id)));
   throw Error(ErrorCode::kConfig, fmt::format("no plugin brings {}", id));
 }
 
@@ -219,7 +230,8 @@ const PluginInfo* Catalogue::plugin(std::string_view id) const noexcept {
 
 const PluginInfo& Catalogue::plugin_of(const ComponentInfo& component) const {
   const PluginInfo* found = plugin(component.plugin);
-  if (found == nullptr) throw Error(ErrorCode::kPlugin, fmt::format("no plugin {} is there for {}", component.plugin, component.id()));
+  if (found == nullptr)
+    throw Error(ErrorCode::kPlugin, fmt::format("no plugin {} is there for {}", component.plugin, component.id()));
   return *found;
 }
 

@@ -17,9 +17,9 @@ namespace tenon::core {
 /// A file that was found and not taken.
 struct RefusedPlugin {
   std::filesystem::path path;
-  std::string reason;   ///< Stable identifier: "no-manifest", "fingerprint", "duplicate-id", …
-  std::string message;  ///< For people: what is wrong and what to do. Does not repeat the path.
-  std::string id;       ///< The plugin's id, where it could be read.
+  std::string reason;                   ///< Stable identifier: "no-manifest", "fingerprint", "duplicate-id", …
+  std::string message;                  ///< For people: what is wrong and what to do. Does not repeat the path.
+  std::string id;                       ///< The plugin's id, where it could be read.
   std::vector<std::string> components;  ///< "kind:name" of what it would bring, where that could be read.
 };
 

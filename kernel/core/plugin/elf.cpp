@@ -1,9 +1,9 @@
 // ELF by bounded reads. Layout: the System V ABI's chapters on object files; structures from <elf.h>.
 #include <core/plugin/elf.hpp>
 
+#include <elf.h>
 #include <algorithm>
 #include <cstring>
-#include <elf.h>
 #include <span>
 #include <type_traits>
 
@@ -55,14 +55,18 @@ OpenedFile open_library(const std::filesystem::path& path) {
 }
 
 void check_header(const Elf64_Ehdr& header) {
-  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) throw Refusal("not-elf", "it is not an ELF file, so no shared library");
-  if (header.e_ident[EI_CLASS] != ELFCLASS64) throw Refusal("architecture", "it is a 32-bit library; this Tenon is 64-bit");
-  if (header.e_ident[EI_DATA] != ELFDATA2LSB) throw Refusal("architecture", "it is a big-endian library; this Tenon is little-endian");
+  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
+    throw Refusal("not-elf", "it is not an ELF file, so no shared library");
+  if (header.e_ident[EI_CLASS] != ELFCLASS64)
+    throw Refusal("architecture", "it is a 32-bit library; this Tenon is 64-bit");
+  if (header.e_ident[EI_DATA] != ELFDATA2LSB)
+    throw Refusal("architecture", "it is a big-endian library; this Tenon is little-endian");
   if (header.e_machine != kMachine) {
     throw Refusal("architecture", fmt::format("it was built for another processor (ELF machine {}, this Tenon has {})",
                                               header.e_machine, kMachine));
   }
-  if (header.e_type != ET_DYN) throw Refusal("not-elf", "it is an ELF file but no shared library: link it with -shared");
+  if (header.e_type != ET_DYN)
+    throw Refusal("not-elf", "it is an ELF file but no shared library: link it with -shared");
 }
 
 }  // namespace
@@ -104,8 +108,10 @@ ElfFile::ElfFile(const std::filesystem::path& path) : path_(path) {
 
 std::string ElfFile::bytes(uint64_t offset, uint64_t size, std::string_view what) const {
   if (offset > size_ || size > size_ - offset) {
-    throw Refusal("truncated", fmt::format("it was cut off: {} of {} bytes should be at byte {}, but the file has {}; build or "
-                                           "copy it again", what, size, offset, size_));
+    throw Refusal("truncated",
+                  fmt::format("it was cut off: {} of {} bytes should be at byte {}, but the file has {}; build or "
+                              "copy it again",
+                              what, size, offset, size_));
   }
   std::string content(static_cast<std::size_t>(size), '\0');
   try {
@@ -140,7 +146,8 @@ ElfFile::Dynamic ElfFile::dynamic() const {
   const std::string texts = content(sections_[found->link]);
   for (const Elf64_Dyn& entry : structures<Elf64_Dyn>(content(*found))) {
     if (entry.d_tag == DT_NULL) break;
-    if (entry.d_tag == DT_NEEDED) facts.needed.push_back(text_at(texts, entry.d_un.d_val, "the name of a needed library"));
+    if (entry.d_tag == DT_NEEDED)
+      facts.needed.push_back(text_at(texts, entry.d_un.d_val, "the name of a needed library"));
     if (entry.d_tag == DT_SONAME) facts.soname = text_at(texts, entry.d_un.d_val, "its own name");
   }
   return facts;

@@ -32,7 +32,8 @@ constexpr std::array kFacts{
     FactInfo{"string", "std::string layout", "rebuild the plugin with the same -D_GLIBCXX_USE_CXX11_ABI as this Tenon"},
     FactInfo{"debug", "_GLIBCXX_DEBUG", "rebuild the plugin without or with -D_GLIBCXX_DEBUG, as this Tenon was built"},
     FactInfo{"sanitize", "sanitizer", "rebuild the plugin with the same -fsanitize as this Tenon"},
-    FactInfo{"libtorch", "libtorch", "rebuild the plugin against this Tenon, or use the Tenon that it was built for", true},
+    FactInfo{"libtorch", "libtorch", "rebuild the plugin against this Tenon, or use the Tenon that it was built for",
+             true},
     FactInfo{"cuda", "CUDA", "rebuild the plugin against this Tenon, or use the Tenon that it was built for", true}};
 
 std::string side(const Facts& facts, const std::string& key) {
@@ -52,7 +53,8 @@ std::map<std::string, std::string> parse_fingerprint(std::string_view text) {
     const std::size_t equals = fact.find('=');
     if (equals == std::string_view::npos || equals == 0 ||
         !facts.emplace(fact.substr(0, equals), fact.substr(equals + 1)).second) {
-      throw Refusal("fingerprint", fmt::format("its fingerprint holds \"{}\", which is no new key=value; {}", fact, kRebuild));
+      throw Refusal("fingerprint",
+                    fmt::format("its fingerprint holds \"{}\", which is no new key=value; {}", fact, kRebuild));
     }
   }
   return facts;

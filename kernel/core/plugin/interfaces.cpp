@@ -8,12 +8,12 @@ namespace tenon::core {
 namespace {
 
 constexpr std::array kInterfaces{
-    InterfaceInfo{"dataset", "tenon.dataset", 1},         InterfaceInfo{"transform", "tenon.transform", 1},
-    InterfaceInfo{"loader", "tenon.loader", 1},           InterfaceInfo{"model", "tenon.model", 1},
-    InterfaceInfo{"loss", "tenon.loss", 1},               InterfaceInfo{"optimizer", "tenon.optimizer", 1},
-    InterfaceInfo{"schedule", "tenon.schedule", 1},       InterfaceInfo{"metric", "tenon.metric", 1},
-    InterfaceInfo{"precision", "tenon.precision", 1},     InterfaceInfo{"distributed", "tenon.distributed", 1},
-    InterfaceInfo{"exporter", "tenon.exporter", 1},       InterfaceInfo{"observer", "tenon.observer", 1}};
+    InterfaceInfo{"dataset", "tenon.dataset", 1},     InterfaceInfo{"transform", "tenon.transform", 1},
+    InterfaceInfo{"loader", "tenon.loader", 1},       InterfaceInfo{"model", "tenon.model", 1},
+    InterfaceInfo{"loss", "tenon.loss", 1},           InterfaceInfo{"optimizer", "tenon.optimizer", 1},
+    InterfaceInfo{"schedule", "tenon.schedule", 1},   InterfaceInfo{"metric", "tenon.metric", 1},
+    InterfaceInfo{"precision", "tenon.precision", 1}, InterfaceInfo{"distributed", "tenon.distributed", 1},
+    InterfaceInfo{"exporter", "tenon.exporter", 1},   InterfaceInfo{"observer", "tenon.observer", 1}};
 
 }  // namespace
 

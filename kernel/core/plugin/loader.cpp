@@ -1,14 +1,14 @@
 // Opening plugins through Boost.DLL, and owning what they make.
 #include <core/plugin/loader.hpp>
 
-#include <algorithm>
 #include <dlfcn.h>
+#include <algorithm>
 #include <exception>
 #include <optional>
 #include <utility>
 
-#include <boost/dll/shared_library.hpp>
 #include <fmt/format.h>
+#include <boost/dll/shared_library.hpp>
 
 #include <core/plugin/elf.hpp>
 #include <core/plugin/open_library.hpp>
@@ -38,7 +38,8 @@ const PluginEntry* open_entry(const std::filesystem::path& path) {
   // Pinned: closing a library while objects of its types live would crash.
   (void)::dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
   if (!library.has(kEntrySymbol)) {
-    throw Refusal("no-entry", fmt::format("{} does not export {}: build it with tenon_add_plugin", path.string(), kEntrySymbol));
+    throw Refusal("no-entry",
+                  fmt::format("{} does not export {}: build it with tenon_add_plugin", path.string(), kEntrySymbol));
   }
   const PluginEntry* entry = library.get<const PluginEntry*() noexcept>(kEntrySymbol)();
   if (entry == nullptr) throw Refusal("entry", fmt::format("{} says nothing of itself; {}", path.string(), kRebuild));
@@ -56,11 +57,13 @@ Json components_in(const PluginInfo& info) {
 }
 
 Refusal drift(const PluginInfo& info, std::string_view what, std::string_view file, std::string_view opened) {
-  return {"drift", fmt::format("plugin {} ({}): its manifest and its code disagree about {}: \"{}\" and \"{}\"; {}", info.id,
-                               info.path.string(), what, file, opened, kRebuild)};
+  return {"drift", fmt::format("plugin {} ({}): its manifest and its code disagree about {}: \"{}\" and \"{}\"; {}",
+                               info.id, info.path.string(), what, file, opened, kRebuild)};
 }
 
-std::string_view text_or_empty(const char* text) { return text == nullptr ? std::string_view() : std::string_view(text); }
+std::string_view text_or_empty(const char* text) {
+  return text == nullptr ? std::string_view() : std::string_view(text);
+}
 
 void check_entry(const PluginInfo& info, const PluginEntry& entry) {
   if (entry.size < sizeof(PluginEntry) || entry.api != kApi) {
@@ -117,9 +120,11 @@ OpenedPlugin::OpenedPlugin(const PluginInfo& info) : info_(info) {
 
 void OpenedPlugin::take(const ComponentDescriptor& descriptor, const Json& components) {
   if (descriptor.size < sizeof(ComponentDescriptor)) {
-    throw Refusal("entry", fmt::format("plugin {} ({}) has a component of an older SDK; {}", info_.id, info_.path.string(), kRebuild));
+    throw Refusal("entry", fmt::format("plugin {} ({}) has a component of an older SDK; {}", info_.id,
+                                       info_.path.string(), kRebuild));
   }
-  const nlohmann::json said = nlohmann::json::parse(descriptor.describe(), nullptr, false);  // sorted, so order does not count
+  const nlohmann::json said =
+      nlohmann::json::parse(descriptor.describe(), nullptr, false);  // sorted, so order does not count
   const std::string name(text_or_empty(descriptor.name));
   const auto written = std::ranges::find_if(components, [&](const Json& each) {
     return each.at("interface") == text_or_empty(descriptor.interface) && each.at("name") == name;
@@ -132,7 +137,8 @@ void OpenedPlugin::take(const ComponentDescriptor& descriptor, const Json& compo
 const ComponentDescriptor& OpenedPlugin::descriptor(std::string_view kind, std::string_view name) const {
   const auto found = descriptors_.find(fmt::format("{}:{}", kind, name));
   if (found == descriptors_.end()) {
-    throw Error(ErrorCode::kPlugin, fmt::format("plugin {} ({}) has no {}:{}", info_.id, info_.path.string(), kind, name));
+    throw Error(ErrorCode::kPlugin,
+                fmt::format("plugin {} ({}) has no {}:{}", info_.id, info_.path.string(), kind, name));
   }
   return *found->second;
 }

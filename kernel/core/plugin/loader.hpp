@@ -76,8 +76,8 @@ class Loader {
 
   [[nodiscard]] const Catalogue& catalogue() const noexcept { return catalogue_; }
 
-  /// Makes a component, opening its plugin first where that has not happened yet. The catalogue decides: a component of a
-  /// refused plugin throws Refusal with that plugin's reason, an unknown one Error (kConfig).
+  /// Makes a component, opening its plugin first where that has not happened yet. The catalogue decides: a component of
+  /// a refused plugin throws Refusal with that plugin's reason, an unknown one Error (kConfig).
   [[nodiscard]] ComponentHandle create(std::string_view id, const Json& params);
 
   /// Opens the plugin of that id unless it is open. A built-in one cannot be opened.

@@ -20,7 +20,8 @@ constexpr int64_t kFormat = 1;
 constexpr const char* kRebuild = "rebuild the plugin with this Tenon's SDK";
 
 Refusal wrong(const std::string& pointer, const std::string& what) {
-  return {"manifest", fmt::format("its manifest is not valid at {}: {}; {}", pointer.empty() ? "/" : pointer, what, kRebuild)};
+  return {"manifest",
+          fmt::format("its manifest is not valid at {}: {}; {}", pointer.empty() ? "/" : pointer, what, kRebuild)};
 }
 
 /// One object of the manifest, read member by member; done() refuses what nobody asked for.
@@ -50,7 +51,8 @@ class Members {
 
   [[nodiscard]] uint32_t number(const char* name) {
     const Json& value = required(name);
-    if (!value.is_number_unsigned() || value.get<uint64_t>() > std::numeric_limits<uint32_t>::max()) {
+    if (!value.is_number_integer() || value.get<int64_t>() < 0 ||
+        value.get<int64_t>() > std::numeric_limits<uint32_t>::max()) {
       throw wrong(at(name), "an integer of at least 0 is expected");
     }
     return value.get<uint32_t>();
@@ -144,9 +146,8 @@ MetricOutput metric_from(const Json& json, const std::string& pointer) {
 }
 
 bool is_name(std::string_view name) {
-  return !name.empty() && name.front() >= 'a' && name.front() <= 'z' && std::ranges::all_of(name, [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
-  });
+  return !name.empty() && name.front() >= 'a' && name.front() <= 'z' &&
+         std::ranges::all_of(name, [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; });
 }
 
 void check_interface(const ComponentInfo& component) {
@@ -156,21 +157,24 @@ void check_interface(const ComponentInfo& component) {
     for (const InterfaceInfo& each : interfaces()) {
       kinds.push_back(each.kind);
     }
-    throw Refusal("unknown-kind", fmt::format("its component {} is of a kind that this Tenon does not know (it knows {})",
-                                              component.id(), fmt::join(kinds, ", ")));
+    throw Refusal("unknown-kind",
+                  fmt::format("its component {} is of a kind that this Tenon does not know (it knows {})",
+                              component.id(), fmt::join(kinds, ", ")));
   }
   if (component.interface == known->interface && component.revision == known->revision) return;
-  throw Refusal("revision",
-                fmt::format("its component {} was built for {} revision {}, this Tenon has {} revision {}; {}",
-                            component.id(), component.interface, component.revision, known->interface, known->revision,
-                            component.revision > known->revision ? "use a newer Tenon, or rebuild the plugin with this one's SDK"
-                                                                 : kRebuild));
+  throw Refusal(
+      "revision",
+      fmt::format("its component {} was built for {} revision {}, this Tenon has {} revision {}; {}", component.id(),
+                  component.interface, component.revision, known->interface, known->revision,
+                  component.revision > known->revision ? "use a newer Tenon, or rebuild the plugin with this one's SDK"
+                                                       : kRebuild));
 }
 
 void check_api(uint32_t api) {
   if (api == kApi) return;
-  throw Refusal("api", fmt::format("it was built for plugin API {}, this Tenon has API {}; {}", api, kApi,
-                                   api > kApi ? "use a newer Tenon, or rebuild the plugin with this one's SDK" : kRebuild));
+  throw Refusal("api",
+                fmt::format("it was built for plugin API {}, this Tenon has API {}; {}", api, kApi,
+                            api > kApi ? "use a newer Tenon, or rebuild the plugin with this one's SDK" : kRebuild));
 }
 
 void check_unique(const std::vector<ComponentInfo>& components) {
@@ -183,7 +187,9 @@ void check_unique(const std::vector<ComponentInfo>& components) {
 
 }  // namespace
 
-bool ComponentInfo::has_trait(std::string_view trait) const noexcept { return std::ranges::find(traits, trait) != traits.end(); }
+bool ComponentInfo::has_trait(std::string_view trait) const noexcept {
+  return std::ranges::find(traits, trait) != traits.end();
+}
 
 bool ComponentInfo::has_ability(std::string_view ability) const noexcept {
   return std::ranges::find(abilities, ability) != abilities.end();
@@ -232,8 +238,8 @@ ComponentInfo parse_component(const Json& json, const std::string& pointer) {
 PluginInfo parse_manifest(const Json& manifest) {
   Members members(manifest, "");
   if (const uint32_t format = members.number("manifest"); format != kFormat) {
-    throw Refusal("manifest-format", fmt::format("its manifest has format {}, this Tenon reads format {}; {}", format, kFormat,
-                                                 format > kFormat ? "use a newer Tenon" : kRebuild));
+    throw Refusal("manifest-format", fmt::format("its manifest has format {}, this Tenon reads format {}; {}", format,
+                                                 kFormat, format > kFormat ? "use a newer Tenon" : kRebuild));
   }
   PluginInfo plugin;
   plugin.id = members.text("id");
@@ -266,7 +272,7 @@ ManifestIdentity identity_of(const Json& manifest) {
   for (const Json& component : *components) {
     const std::string kind = text(component, "kind");
     const std::string name = text(component, "name");
-    if (!kind.empty() && !name.empty()) identity.components.push_back(kind + ":" + name);
+    if (!kind.empty() && !name.empty()) identity.components.push_back(fmt::format("{}:{}", kind, name));
   }
   return identity;
 }

@@ -21,12 +21,12 @@ struct ComponentInfo {
   std::string summary;    ///< One line for people.
   std::string interface;  ///< "tenon.loss"
   uint32_t revision = 0;
-  Json parameters;        ///< Draft 7 schema of `with`.
-  Ports ports;            ///< What it takes and gives, as rules: lists of PortRule.
+  Json parameters;                    ///< Draft 7 schema of `with`.
+  Ports ports;                        ///< What it takes and gives, as rules: lists of PortRule.
   std::vector<MetricOutput> metrics;  ///< Values of a metric; the first is the one that a bare reference means.
   std::vector<std::string> abilities;
   std::vector<std::string> traits;
-  std::string plugin;     ///< Id of the plugin that brings it.
+  std::string plugin;  ///< Id of the plugin that brings it.
 
   /// "loss:cross_entropy"
   [[nodiscard]] std::string id() const { return kind + ":" + name; }
@@ -36,7 +36,7 @@ struct ComponentInfo {
 
 /// One plugin: its manifest, and what its file says beside it.
 struct PluginInfo {
-  std::string id;       ///< "org.tenon.losses"
+  std::string id;  ///< "org.tenon.losses"
   std::string version;
   std::string licence;
   uint32_t api = 0;
@@ -44,9 +44,9 @@ struct PluginInfo {
   std::vector<std::string> namespaces;  ///< Torch operator namespaces that it registers.
   std::vector<ComponentInfo> components;
 
-  std::filesystem::path path;        ///< Absolute; empty for what the kernel itself brings.
-  std::string build_id;              ///< Hex, may be empty.
-  std::vector<std::string> needed;   ///< Libraries that it asks the loader for.
+  std::filesystem::path path;       ///< Absolute; empty for what the kernel itself brings.
+  std::string build_id;             ///< Hex, may be empty.
+  std::vector<std::string> needed;  ///< Libraries that it asks the loader for.
 
   [[nodiscard]] bool built_in() const noexcept { return path.empty(); }
   [[nodiscard]] const ComponentInfo* find(std::string_view kind, std::string_view name) const noexcept;
@@ -58,9 +58,9 @@ struct PluginInfo {
 /// A manifest's text as JSON. \throws Refusal ("manifest") for text that is not JSON. [any thread]
 [[nodiscard]] Json manifest_json(std::string_view text);
 
-/// A manifest as values; `path`, `build_id` and `needed` stay empty. An unknown member is refused, so that a manifest of a
-/// later format is not half understood. \throws Refusal ("manifest", "manifest-format", "api", "unknown-kind", "revision")
-/// with the JSON pointer of what is wrong. [any thread]
+/// A manifest as values; `path`, `build_id` and `needed` stay empty. An unknown member is refused, so that a manifest
+/// of a later format is not half understood. \throws Refusal ("manifest", "manifest-format", "api", "unknown-kind",
+/// "revision") with the JSON pointer of what is wrong. [any thread]
 [[nodiscard]] PluginInfo parse_manifest(const Json& manifest);
 [[nodiscard]] PluginInfo parse_manifest(std::string_view text);
 

@@ -1,11 +1,11 @@
 // dlopen, and its messages made clear.
 #include <core/plugin/open_library.hpp>
 
+#include <cxxabi.h>
+#include <dlfcn.h>
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <cxxabi.h>
-#include <dlfcn.h>
 #include <memory>
 #include <vector>
 
@@ -24,32 +24,32 @@ struct Source {
   std::string_view advice;
 };
 
-constexpr std::array kSources{
-    Source{"libcudart.so", "PyPI: nvidia-cuda-runtime, of libtorch's CUDA version"},
-    Source{"libcupti.so", "PyPI: nvidia-cuda-cupti, of libtorch's CUDA version"},
-    Source{"libcudnn", "PyPI: nvidia-cudnn-cu13"},
-    Source{"libcublas", "PyPI: nvidia-cublas"},
-    Source{"libcufft", "PyPI: nvidia-cufft"},
-    Source{"libcurand", "PyPI: nvidia-curand"},
-    Source{"libcusolver", "PyPI: nvidia-cusolver"},
-    Source{"libcusparseLt", "PyPI: nvidia-cusparselt-cu13"},
-    Source{"libcusparse", "PyPI: nvidia-cusparse"},
-    Source{"libcufile", "PyPI: nvidia-cufile"},
-    Source{"libnvJitLink", "PyPI: nvidia-nvjitlink"},
-    Source{"libnvrtc", "PyPI: nvidia-cuda-nvrtc"},
-    Source{"libnvshmem", "PyPI: nvidia-nvshmem-cu13"},
-    Source{"libnvToolsExt", "PyPI: nvidia-nvtx"},
-    Source{"libnccl", "PyPI: nvidia-nccl-cu13"},
-    Source{"libcuda.so", "NVIDIA's driver"},
-    Source{"libgomp.so", "Debian: libgomp1"},
-    Source{"libtorch", "libtorch, which TENON_LIBTORCH names"},
-    Source{"libc10", "libtorch, which TENON_LIBTORCH names"},
-    Source{"libtenon", "Tenon's own lib folder"},
-    Source{"libopencv", "Debian: libopencv-dev"}};
+constexpr std::array kSources{Source{"libcudart.so", "PyPI: nvidia-cuda-runtime, of libtorch's CUDA version"},
+                              Source{"libcupti.so", "PyPI: nvidia-cuda-cupti, of libtorch's CUDA version"},
+                              Source{"libcudnn", "PyPI: nvidia-cudnn-cu13"},
+                              Source{"libcublas", "PyPI: nvidia-cublas"},
+                              Source{"libcufft", "PyPI: nvidia-cufft"},
+                              Source{"libcurand", "PyPI: nvidia-curand"},
+                              Source{"libcusolver", "PyPI: nvidia-cusolver"},
+                              Source{"libcusparseLt", "PyPI: nvidia-cusparselt-cu13"},
+                              Source{"libcusparse", "PyPI: nvidia-cusparse"},
+                              Source{"libcufile", "PyPI: nvidia-cufile"},
+                              Source{"libnvJitLink", "PyPI: nvidia-nvjitlink"},
+                              Source{"libnvrtc", "PyPI: nvidia-cuda-nvrtc"},
+                              Source{"libnvshmem", "PyPI: nvidia-nvshmem-cu13"},
+                              Source{"libnvToolsExt", "PyPI: nvidia-nvtx"},
+                              Source{"libnccl", "PyPI: nvidia-nccl-cu13"},
+                              Source{"libcuda.so", "NVIDIA's driver"},
+                              Source{"libgomp.so", "Debian: libgomp1"},
+                              Source{"libtorch", "libtorch, which TENON_LIBTORCH names"},
+                              Source{"libc10", "libtorch, which TENON_LIBTORCH names"},
+                              Source{"libtenon", "Tenon's own lib folder"},
+                              Source{"libopencv", "Debian: libopencv-dev"}};
 
 std::string demangled(const std::string& symbol) {
   int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> name(abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), std::free);
+  const std::unique_ptr<char, void (*)(void*)> name(abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status),
+                                                    std::free);
   return status == 0 && name != nullptr ? std::string(name.get()) : symbol;
 }
 
@@ -63,18 +63,22 @@ bool needs(const std::filesystem::path& library, std::string_view name) {
 }
 
 Refusal missing_library(const std::filesystem::path& library, const std::string& name) {
-  const std::string whose = needs(library, name) ? library.filename().string() : "a library that " + library.filename().string() + " needs";
+  const std::string whose =
+      needs(library, name) ? library.filename().string() : "a library that " + library.filename().string() + " needs";
   const std::string_view source = source_of_library(name);
-  return {"missing-library",
-          fmt::format("{} cannot be opened: {} asks for {}, which is neither in the folders that the file names (RUNPATH), nor in "
-                      "LD_LIBRARY_PATH, nor among the system's libraries; install it{}, or add its folder to LD_LIBRARY_PATH",
-                      library.string(), whose, name, source.empty() ? "" : fmt::format(" ({})", source))};
+  return {
+      "missing-library",
+      fmt::format(
+          "{} cannot be opened: {} asks for {}, which is neither in the folders that the file names (RUNPATH), nor in "
+          "LD_LIBRARY_PATH, nor among the system's libraries; install it{}, or add its folder to LD_LIBRARY_PATH",
+          library.string(), whose, name, source.empty() ? "" : fmt::format(" ({})", source))};
 }
 
 }  // namespace
 
 std::string_view source_of_library(std::string_view name) noexcept {
-  const auto* const found = std::ranges::find_if(kSources, [name](const Source& source) { return name.starts_with(source.prefix); });
+  const auto* const found =
+      std::ranges::find_if(kSources, [name](const Source& source) { return name.starts_with(source.prefix); });
   return found == kSources.end() ? std::string_view() : found->advice;
 }
 
@@ -88,8 +92,10 @@ Refusal open_failure(const std::filesystem::path& library, std::string_view load
     const std::string_view rest = loader_message.substr(at + kUndefined.size());
     const std::string symbol(rest.substr(0, rest.find_first_of(" \t\n,")));
     return {"missing-symbol",
-            fmt::format("{} cannot be opened: no library that it needs has {}; it was built against another version of one of "
-                        "them, or is not linked to all that it uses: rebuild it", library.string(), demangled(symbol))};
+            fmt::format(
+                "{} cannot be opened: no library that it needs has {}; it was built against another version of one of "
+                "them, or is not linked to all that it uses: rebuild it",
+                library.string(), demangled(symbol))};
   }
   return {"open", fmt::format("{} cannot be opened: {}", library.string(), loader_message)};
 }

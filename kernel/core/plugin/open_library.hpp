@@ -9,12 +9,12 @@
 
 namespace tenon::core {
 
-/// Turns the dynamic loader's message about `library` into one that says who needs what, where it was looked for, and what
-/// to install. Reasons: "missing-library", "missing-symbol", "open".
+/// Turns the dynamic loader's message about `library` into one that says who needs what, where it was looked for, and
+/// what to install. Reasons: "missing-library", "missing-symbol", "open".
 [[nodiscard]] Refusal open_failure(const std::filesystem::path& library, std::string_view loader_message);
 
-/// Opens a library by its full path, all symbols bound now and none shared. It stays mapped for the life of the process.
-/// \throws Refusal as open_failure says.
+/// Opens a library by its full path, all symbols bound now and none shared. It stays mapped for the life of the
+/// process. \throws Refusal as open_failure says.
 [[nodiscard]] void* open_library(const std::filesystem::path& library);
 
 /// The Debian package, PyPI package or other source of a well-known library, as advice; empty for an unknown one.

@@ -1,13 +1,13 @@
 // The process's environment, libtorch and the engine.
 #include <core/plugin/runtime.hpp>
 
+#include <dlfcn.h>
+#include <unistd.h>
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <dlfcn.h>
 #include <regex>
 #include <system_error>
-#include <unistd.h>
 
 #include <fmt/format.h>
 
@@ -24,14 +24,16 @@ namespace fs = std::filesystem;
 
 constexpr const char* kEngine = "libtenon_engine.so.1";
 constexpr const char* kFix =
-    "set TENON_LIBTORCH to the folder of a libtorch 2.11 that has lib/libtorch_cpu.so (PyPI: torch==2.11.0; ./dev installs it)";
+    "set TENON_LIBTORCH to the folder of a libtorch 2.11 that has lib/libtorch_cpu.so (PyPI: torch==2.11.0; ./dev "
+    "installs it)";
 
 std::string text_of(const fs::path& path) {
   std::error_code error;
   return fs::is_regular_file(path, error) ? read_text(path, ErrorCode::kPlugin, uint64_t{1} << 20) : std::string();
 }
 
-/// From the files that the distributions of libtorch carry: PyPI's version.py, the archive's build-version, the headers.
+/// From the files that the distributions of libtorch carry: PyPI's version.py, the archive's build-version, the
+/// headers.
 std::string version_of(const fs::path& root) {
   static const std::regex python(R"(__version__\s*=\s*'(\d+\.\d+\.\d+))");
   static const std::regex plain(R"(^\s*(\d+\.\d+\.\d+))");
@@ -82,7 +84,8 @@ std::vector<EnvironmentSetting> environment_for(const RuntimeRequest& request, c
     if (workspace != ":16:8") want("CUBLAS_WORKSPACE_CONFIG", ":4096:8", "run.determinism is strict");
   }
   want("TORCH_ALLOW_TF32_CUBLAS_OVERRIDE", std::nullopt, "run.float32 alone decides");
-  want("NVIDIA_TF32_OVERRIDE", request.ieee ? std::optional<std::string>("0") : std::nullopt, "run.float32 alone decides");
+  want("NVIDIA_TF32_OVERRIDE", request.ieee ? std::optional<std::string>("0") : std::nullopt,
+       "run.float32 alone decides");
   return settings;
 }
 
@@ -91,8 +94,10 @@ Libtorch inspect_libtorch(const std::filesystem::path& folder, const std::string
   fs::path libraries = folder / "lib";
   if (!fs::exists(libraries / "libtorch_cpu.so", error)) libraries = folder;
   if (!fs::exists(libraries / "libtorch_cpu.so", error)) {
-    throw Refusal("no-libtorch", fmt::format("there is no libtorch in {}, which {} names: neither lib/libtorch_cpu.so nor "
-                                             "libtorch_cpu.so; {}", folder.string(), named_by, kFix));
+    throw Refusal("no-libtorch",
+                  fmt::format("there is no libtorch in {}, which {} names: neither lib/libtorch_cpu.so nor "
+                              "libtorch_cpu.so; {}",
+                              folder.string(), named_by, kFix));
   }
   Libtorch libtorch;
   libtorch.libraries = fs::canonical(libraries);
@@ -100,13 +105,15 @@ Libtorch inspect_libtorch(const std::filesystem::path& folder, const std::string
   libtorch.cuda = fs::exists(libtorch.libraries / "libtorch_cuda.so", error);
   const std::string wanted = parse_fingerprint(host_fingerprint()).at("libtorch");
   if (libtorch.version.empty()) {
-    throw Refusal("libtorch-version", fmt::format("{} names {}, which does not say which version of libtorch it is (version.py, "
-                                                  "build-version, include); this Tenon needs {}; {}",
-                                                  named_by, folder.string(), wanted, kFix));
+    throw Refusal("libtorch-version",
+                  fmt::format("{} names {}, which does not say which version of libtorch it is (version.py, "
+                              "build-version, include); this Tenon needs {}; {}",
+                              named_by, folder.string(), wanted, kFix));
   }
   if (major_and_minor(libtorch.version) != major_and_minor(wanted)) {
-    throw Refusal("libtorch-version", fmt::format("{} names {}, which is libtorch {}; this Tenon was built for libtorch {}; {}",
-                                                  named_by, folder.string(), libtorch.version, wanted, kFix));
+    throw Refusal("libtorch-version",
+                  fmt::format("{} names {}, which is libtorch {}; this Tenon was built for libtorch {}; {}", named_by,
+                              folder.string(), libtorch.version, wanted, kFix));
   }
   return libtorch;
 }
@@ -119,7 +126,8 @@ Libtorch find_libtorch() {
   std::string text = text_of(note);
   text.erase(std::min(text.find('\n'), text.size()));
   if (text.empty()) {
-    throw Refusal("no-libtorch", fmt::format("no libtorch is known: TENON_LIBTORCH is not set, and {} names none; {}", note.string(), kFix));
+    throw Refusal("no-libtorch", fmt::format("no libtorch is known: TENON_LIBTORCH is not set, and {} names none; {}",
+                                             note.string(), kFix));
   }
   return inspect_libtorch(text, note.string());
 }
@@ -133,12 +141,15 @@ bool has_nvidia_driver() {
 Runtime::Runtime(const RuntimeRequest& request)
     : libtorch_(find_libtorch()), engine_path_(install_library_folder() / kEngine) {
   if (request.cuda && !libtorch_.cuda) {
-    throw Refusal("no-cuda", fmt::format("run.device asks for CUDA, but the libtorch in {} has no libtorch_cuda.so: use one with "
-                                         "CUDA, or set run.device to \"cpu\"", libtorch_.libraries.string()));
+    throw Refusal("no-cuda",
+                  fmt::format("run.device asks for CUDA, but the libtorch in {} has no libtorch_cuda.so: use one with "
+                              "CUDA, or set run.device to \"cpu\"",
+                              libtorch_.libraries.string()));
   }
   std::error_code error;
   if (!fs::exists(engine_path_, error)) {
-    throw Refusal("no-engine", fmt::format("{} is not there: this Tenon is not completely installed", engine_path_.string()));
+    throw Refusal("no-engine",
+                  fmt::format("{} is not there: this Tenon is not completely installed", engine_path_.string()));
   }
   environment_ = environment_for(request, value_now);
   std::ranges::for_each(environment_, apply);
@@ -154,7 +165,8 @@ Runtime::Runtime(const RuntimeRequest& request)
 void* Runtime::engine_symbol(const char* name) const {
   void* symbol = ::dlsym(engine_, name);
   if (symbol == nullptr) {
-    throw Refusal("engine", fmt::format("{} has no {}: it is of another version than this program", engine_path_.string(), name));
+    throw Refusal("engine",
+                  fmt::format("{} has no {}: it is of another version than this program", engine_path_.string(), name));
   }
   return symbol;
 }

@@ -12,10 +12,10 @@ namespace tenon::core {
 
 /// What a run asks of the process; taken from the pipeline's `run`.
 struct RuntimeRequest {
-  int64_t threads = 0;      ///< Intra-op threads; 0 leaves the choice to libtorch.
-  bool strict = true;       ///< run.determinism is "strict".
-  bool ieee = true;         ///< run.float32 is "ieee".
-  bool cuda = false;        ///< Open libtorch's CUDA half: run.device is "cuda", or "auto" and has_nvidia_driver().
+  int64_t threads = 0;  ///< Intra-op threads; 0 leaves the choice to libtorch.
+  bool strict = true;   ///< run.determinism is "strict".
+  bool ieee = true;     ///< run.float32 is "ieee".
+  bool cuda = false;    ///< Open libtorch's CUDA half: run.device is "cuda", or "auto" and has_nvidia_driver().
 };
 
 /// A variable of the process's environment and why it has that value; an empty value takes the variable away.
@@ -30,7 +30,8 @@ using EnvironmentLookup = std::function<std::optional<std::string>(const char* n
 
 /// What must change in the environment for this request: OMP_NUM_THREADS and MKL_NUM_THREADS, CUBLAS_WORKSPACE_CONFIG,
 /// and the variables that would overrule run.float32. Pure.
-[[nodiscard]] std::vector<EnvironmentSetting> environment_for(const RuntimeRequest& request, const EnvironmentLookup& now);
+[[nodiscard]] std::vector<EnvironmentSetting> environment_for(const RuntimeRequest& request,
+                                                              const EnvironmentLookup& now);
 
 /// A libtorch on disk.
 struct Libtorch {
@@ -39,9 +40,9 @@ struct Libtorch {
   bool cuda = false;                ///< libtorch_cuda.so is there.
 };
 
-/// Finds libtorch: TENON_LIBTORCH (its root or its lib folder), else the path in lib/tenon/libtorch.path of the install.
-/// \throws Refusal ("no-libtorch", "libtorch-version") that says where it looked and what to do; a version other than
-/// the one this build was made for is refused by name.
+/// Finds libtorch: TENON_LIBTORCH (its root or its lib folder), else the path in lib/tenon/libtorch.path of the
+/// install. \throws Refusal ("no-libtorch", "libtorch-version") that says where it looked and what to do; a version
+/// other than the one this build was made for is refused by name.
 [[nodiscard]] Libtorch find_libtorch();
 
 /// Checks a folder as find_libtorch does; `named_by` says in messages who named it.

@@ -1,14 +1,14 @@
 // Folders of plugins, and whom they may belong to.
 #include <core/plugin/search_path.hpp>
 
-#include <cerrno>
-#include <cstdlib>
 #include <dlfcn.h>
 #include <pwd.h>
-#include <string_view>
 #include <sys/stat.h>
-#include <system_error>
 #include <unistd.h>
+#include <cerrno>
+#include <cstdlib>
+#include <string_view>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -28,7 +28,7 @@ std::string variable(const char* name) {
 }
 
 fs::path user_data_folder() {
-  if (const fs::path data = variable("XDG_DATA_HOME"); data.is_absolute()) return data;
+  if (fs::path data = variable("XDG_DATA_HOME"); data.is_absolute()) return data;
   if (const fs::path home = variable("HOME"); home.is_absolute()) return home / ".local/share";
   const passwd* entry = ::getpwuid(::geteuid());
   return entry == nullptr ? fs::path() : fs::path(entry->pw_dir) / ".local/share";
@@ -49,7 +49,8 @@ void add_environment(SearchPath& path) {
     if (entry.empty()) continue;  // would mean the current directory elsewhere
     std::error_code error;
     if (!entry.is_absolute()) {
-      path.warnings.push_back(fmt::format("TENON_PLUGIN_PATH: {} is left out: only absolute paths count there", entry.string()));
+      path.warnings.push_back(
+          fmt::format("TENON_PLUGIN_PATH: {} is left out: only absolute paths count there", entry.string()));
     } else if (!fs::exists(entry, error)) {
       path.warnings.push_back(fmt::format("TENON_PLUGIN_PATH: {} is not there", entry.string()));
     } else {
@@ -99,7 +100,7 @@ SearchPath SearchPath::standard(const SearchOptions& options) {
   return path;
 }
 
-SearchPath SearchPath::of(std::vector<std::filesystem::path> folders) {
+SearchPath SearchPath::of(const std::vector<std::filesystem::path>& folders) {
   SearchPath path;
   for (const fs::path& folder : folders) {
     path.folders.push_back({fs::absolute(folder), FolderOrigin::kArgument, false});
@@ -120,20 +121,22 @@ std::filesystem::path install_library_folder() {
 std::string distrust(const std::filesystem::path& path, bool trusted) {
   struct stat status = {};
   if (::stat(path.c_str(), &status) != 0) {
-    throw Refusal("unreadable", fmt::format("cannot read {}: {}", path.string(), std::system_category().message(errno)));
+    throw Refusal("unreadable",
+                  fmt::format("cannot read {}: {}", path.string(), std::system_category().message(errno)));
   }
   if ((status.st_mode & S_IWOTH) != 0) {
-    return fmt::format("{} can be written by everybody, so its code cannot be trusted: chmod o-w {}", path.string(), path.string());
+    return fmt::format("{} can be written by everybody, so its code cannot be trusted: chmod o-w {}", path.string(),
+                       path.string());
   }
   if (trusted) return {};
   const std::string folder = (S_ISDIR(status.st_mode) ? path : path.parent_path()).string();
   if (status.st_uid != 0 && status.st_uid != ::geteuid()) {
-    return fmt::format("{} belongs to {}, neither to root nor to you: if you trust them, say --trust-dir {}", path.string(),
-                       user_name(status.st_uid), folder);
+    return fmt::format("{} belongs to {}, neither to root nor to you: if you trust them, say --trust-dir {}",
+                       path.string(), user_name(status.st_uid), folder);
   }
   if ((status.st_mode & S_IWGRP) != 0) {
-    return fmt::format("{} can be written by its group: chmod g-w {}, or if you trust them say --trust-dir {}", path.string(),
-                       path.string(), folder);
+    return fmt::format("{} can be written by its group: chmod g-w {}, or if you trust them say --trust-dir {}",
+                       path.string(), path.string(), folder);
   }
   return {};
 }

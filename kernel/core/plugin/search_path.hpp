@@ -14,7 +14,7 @@ enum class FolderOrigin { kArgument, kEnvironment, kUser, kInstall };
 struct SearchFolder {
   std::filesystem::path path;  ///< Absolute. A folder, or one plugin's file where an argument names it.
   FolderOrigin origin = FolderOrigin::kArgument;
-  bool trusted = false;        ///< Foreign owners and group-writable are accepted; world-writable never is.
+  bool trusted = false;  ///< Foreign owners and group-writable are accepted; world-writable never is.
 };
 
 /// What the command line says about plugins.
@@ -24,7 +24,8 @@ struct SearchOptions {
 };
 
 /// Folders in order of precedence: --plugin-path, TENON_PLUGIN_PATH, ~/.local/share/tenon/plugins
-/// (XDG_DATA_HOME is honoured), the install's own lib/tenon/plugins. The current directory is never among them unless an argument says so.
+/// (XDG_DATA_HOME is honoured), the install's own lib/tenon/plugins. The current directory is never among them unless
+/// an argument says so.
 struct SearchPath {
   std::vector<SearchFolder> folders;
   std::vector<std::string> warnings;  ///< Entries of TENON_PLUGIN_PATH that were left out, and why.
@@ -34,7 +35,7 @@ struct SearchPath {
   [[nodiscard]] static SearchPath standard(const SearchOptions& options = {});
 
   /// These folders alone.
-  [[nodiscard]] static SearchPath of(std::vector<std::filesystem::path> folders);
+  [[nodiscard]] static SearchPath of(const std::vector<std::filesystem::path>& folders);
 };
 
 /// The folder of this very library, lib in an install; where it is not known, lib beside the folder of /proc/self/exe.

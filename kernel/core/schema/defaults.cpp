@@ -38,8 +38,7 @@ class Filler {
         if (fallback == nullptr) fallback = find_member(followed, "default");
         if (fallback == nullptr || find_member(value, name) != nullptr) continue;
         append_member(value, name, *fallback);
-        added_.push_back(child_pointer(pointer, name));
-        note_all(*fallback, added_.back());
+        note(*fallback, child_pointer(pointer, name));
       }
     }
     for (auto& [name, member] : value.get_ref<Json::object_t&>()) {
@@ -50,17 +49,12 @@ class Filler {
   }
 
   /// Every value within a default is a default too.
-  void note_all(const Json& value, const std::string& pointer) {
+  void note(const Json& value, const std::string& pointer) {
+    added_.push_back(pointer);
     if (value.is_object()) {
-      for (const auto& [name, member] : value.items()) {
-        added_.push_back(child_pointer(pointer, name));
-        note_all(member, added_.back());
-      }
+      for (const auto& [name, member] : value.items()) note(member, child_pointer(pointer, name));
     } else if (value.is_array()) {
-      for (std::size_t i = 0; i < value.size(); ++i) {
-        added_.push_back(child_pointer(pointer, i));
-        note_all(value[i], added_.back());
-      }
+      for (std::size_t i = 0; i < value.size(); ++i) note(value[i], child_pointer(pointer, i));
     }
   }
 

@@ -1,14 +1,15 @@
 // Write beside, sync, rename.
 #include <core/storage/atomic_file.hpp>
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <fcntl.h>
 #include <string>
-#include <sys/statvfs.h>
 #include <system_error>
-#include <unistd.h>
 
 #include <fmt/format.h>
 
@@ -77,6 +78,21 @@ void AtomicFile::commit() {
   sync_folder(path_.has_parent_path() ? path_.parent_path() : std::filesystem::path("."));
 }
 
+HiddenFolder::HiddenFolder(const std::filesystem::path& final_path) {
+  int attempt = 0;
+  int result = 0;
+  do {
+    path_ = temporary_beside(final_path, attempt++);
+    result = ::mkdir(path_.c_str(), 0777);
+  } while (result != 0 && errno == EEXIST);
+  if (result != 0) throw storage_error("make the folder", path_, errno);
+}
+
+HiddenFolder::~HiddenFolder() {
+  std::error_code ignored;  // what stays is hidden, and remove_temporaries() takes it later
+  if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+}
+
 void write_atomically(const std::filesystem::path& path, std::string_view text) {
   AtomicFile file(path);
   file.write(text);
@@ -90,10 +106,11 @@ void require_space(const std::filesystem::path& folder, uint64_t bytes) {
   AtomicFile probe(folder / "space");
   probe.write(" ");
   const auto fail = [&] {
-    return Error(ErrorCode::kStorage,
-                 fmt::format("not enough space in {}: {} are needed for a checkpoint, {} are free (free some space there, "
-                             "or choose another place with run.dir)",
-                             folder.string(), size_text(bytes), size_text(free_bytes(folder))));
+    return Error(
+        ErrorCode::kStorage,
+        fmt::format("not enough space in {}: {} are needed for a checkpoint, {} are free (free some space there, "
+                    "or choose another place with run.dir)",
+                    folder.string(), size_text(bytes), size_text(free_bytes(folder))));
   };
   if (bytes > static_cast<uint64_t>(INT64_MAX)) throw fail();
   if (bytes == 0) return;

@@ -11,8 +11,8 @@
 
 namespace tenon::core {
 
-/// Writes into a hidden file of the same folder; commit() makes it durable and gives it its name. Without commit nothing
-/// stays. All functions throw Error (kStorage) with path and cure. One thread at a time.
+/// Writes into a hidden file of the same folder; commit() makes it durable and gives it its name. Without commit
+/// nothing stays. All functions throw Error (kStorage) with path and cure. One thread at a time.
 class AtomicFile {
  public:
   explicit AtomicFile(std::filesystem::path path);
@@ -35,11 +35,30 @@ class AtomicFile {
   FileDescriptor file_;
 };
 
+/// A hidden folder that its owner fills and then renames to its final name. It goes with all that is in it unless
+/// release() was called.
+class HiddenFolder {
+ public:
+  /// Makes it in the same folder as `final_path`. \throws Error (kStorage).
+  explicit HiddenFolder(const std::filesystem::path& final_path);
+  HiddenFolder(const HiddenFolder&) = delete;
+  HiddenFolder& operator=(const HiddenFolder&) = delete;
+  ~HiddenFolder();
+
+  [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
+
+  /// It has its final name now, so nothing is left to remove.
+  void release() noexcept { path_.clear(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
 /// One call for a small file.
 void write_atomically(const std::filesystem::path& path, std::string_view text);
 
-/// A hidden name beside `path`: ".NAME.tmp-PID-ATTEMPT". Create it exclusively, and try the next attempt where it exists:
-/// another thread, or an earlier process of the same number, may have it.
+/// A hidden name beside `path`: ".NAME.tmp-PID-ATTEMPT". Create it exclusively, and try the next attempt where it
+/// exists: another thread, or an earlier process of the same number, may have it.
 [[nodiscard]] std::filesystem::path temporary_beside(const std::filesystem::path& path, int attempt);
 
 /// Removes the temporary files and folders that killed processes left in `folder`. Only where no other process can be

@@ -38,7 +38,8 @@ AnyJson writable(const Json& json) {
 }
 
 std::string without_prefix(std::string_view message) {
-  const std::size_t start = message.find("] ");  // "[json.exception.parse_error.101] parse error at line 1, column 2: …"
+  const std::size_t start =
+      message.find("] ");  // "[json.exception.parse_error.101] parse error at line 1, column 2: …"
   return std::string(start == std::string_view::npos ? message : message.substr(start + 2));
 }
 

@@ -10,8 +10,8 @@
 
 namespace tenon::core {
 
-/// Sorted members, two blanks of indentation, a newline at the end; non-finite numbers as "NaN", "Infinity", "-Infinity".
-/// \throws Error (kStorage) for text that is not UTF-8.
+/// Sorted members, two blanks of indentation, a newline at the end; non-finite numbers as "NaN", "Infinity",
+/// "-Infinity". \throws Error (kStorage) for text that is not UTF-8.
 [[nodiscard]] std::string canonical_text(const Json& json);
 
 /// One line, members in their own order, without the newline; what is not UTF-8 becomes U+FFFD.
@@ -23,8 +23,8 @@ namespace tenon::core {
 /// Reads what number_json wrote. \throws Error (kCheckpoint) for anything else.
 [[nodiscard]] double number_of(const Json& json);
 
-/// Parses text as JSON and nothing else: no comments, no duplicate members, no deeper than 64 levels. `AnyJson` is Json or
-/// nlohmann::json. \throws std::invalid_argument that says where and what.
+/// Parses text as JSON and nothing else: no comments, no duplicate members, no deeper than 64 levels. `AnyJson` is Json
+/// or nlohmann::json. \throws std::invalid_argument that says where and what.
 template <class AnyJson>
 [[nodiscard]] AnyJson parse_strictly(std::string_view text);
 

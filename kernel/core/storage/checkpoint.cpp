@@ -1,15 +1,15 @@
 // Checkpoint directories: hidden while being written, one rename, verified when read.
 #include <core/storage/checkpoint.hpp>
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
-#include <fcntl.h>
 #include <stdexcept>
-#include <sys/stat.h>
 #include <system_error>
-#include <unistd.h>
 #include <utility>
 
 #include <fmt/format.h>
@@ -53,9 +53,17 @@ class HashingFile final : public ByteSink {
   uint64_t size_ = 0;
 };
 
+const std::filesystem::path& made(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) throw storage_error("make the folder", folder, error.value());
+  return folder;
+}
+
 bool is_plain_name(std::string_view name) {
   return !name.empty() && name.front() != '.' && std::ranges::all_of(name, [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
+           c == '.';
   });
 }
 
@@ -72,7 +80,8 @@ CheckpointFile file_of(const Json& entry, const std::filesystem::path& folder) {
   const Json& name = member("name");
   const Json& bytes = member("bytes");
   const Json& hash = member("sha256");
-  if (!name.is_string() || !bytes.is_number_unsigned() || !hash.is_string() || !is_plain_name(name.get<std::string>())) {
+  if (!name.is_string() || !bytes.is_number_unsigned() || !hash.is_string() ||
+      !is_plain_name(name.get<std::string>())) {
     throw damaged(folder, "manifest.json lists a file in a way that cannot be understood");
   }
   return {name.get<std::string>(), bytes.get<uint64_t>(), hash.get<std::string>()};
@@ -86,7 +95,8 @@ void verify(const CheckpointFile& file, const std::filesystem::path& folder) {
     throw damaged(folder, fmt::format("{} has {} bytes, its manifest says {}", file.name, size, file.bytes));
   }
   if (sha256_file(folder / file.name) != file.sha256) {
-    throw damaged(folder, fmt::format("{} does not have the content that its manifest says (SHA-256 differs)", file.name));
+    throw damaged(folder,
+                  fmt::format("{} does not have the content that its manifest says (SHA-256 differs)", file.name));
   }
 }
 
@@ -121,35 +131,19 @@ std::optional<int64_t> step_of(std::string_view name) noexcept {
 }
 
 CheckpointWriter::CheckpointWriter(std::filesystem::path checkpoints, int64_t step)
-    : checkpoints_(std::move(checkpoints)), step_(step) {
-  std::error_code error;
-  std::filesystem::create_directories(checkpoints_, error);
-  if (error) throw storage_error("make the folder", checkpoints_, error.value());
-  const std::filesystem::path final_path = checkpoints_ / step_name(step_);
-  int attempt = 0;
-  int result = 0;
-  do {
-    temporary_ = temporary_beside(final_path, attempt++);
-    result = ::mkdir(temporary_.c_str(), 0777);
-  } while (result != 0 && errno == EEXIST);
-  if (result != 0) throw storage_error("make the folder", std::exchange(temporary_, {}), errno);
-}
-
-CheckpointWriter::~CheckpointWriter() {
-  std::error_code ignored;  // what stays is hidden, and the next opening of the run removes it
-  if (!temporary_.empty()) std::filesystem::remove_all(temporary_, ignored);
-}
+    : checkpoints_(std::move(checkpoints)), step_(step), hidden_(made(checkpoints_) / step_name(step)) {}
 
 void CheckpointWriter::add(const std::string& file, const std::function<void(ByteSink&)>& write) {
   if (!is_plain_name(file) || file == kManifest) {
     throw Error(ErrorCode::kStorage, fmt::format("cannot write a checkpoint file of the name \"{}\"", file));
   }
-  HashingFile out(temporary_ / file);
+  HashingFile out(hidden_.path() / file);
   write(out);
   files_.push_back(out.finish());
 }
 
-void CheckpointWriter::add_tensors(const std::string& name, std::span<const NamedArray> tensors, const Metadata& metadata) {
+void CheckpointWriter::add_tensors(const std::string& name, std::span<const NamedArray> tensors,
+                                   const Metadata& metadata) {
   add(name + ".safetensors", [&](ByteSink& sink) { write_safetensors(tensors, metadata, sink); });
 }
 
@@ -168,28 +162,29 @@ std::string CheckpointWriter::manifest() const {
 }
 
 std::filesystem::path CheckpointWriter::commit() {
-  const std::filesystem::path final_path = checkpoints_ / step_name(step_);
+  std::filesystem::path final_path = checkpoints_ / step_name(step_);
   const std::string text = manifest();
-  HashingFile out(temporary_ / kManifest);
+  HashingFile out(hidden_.path() / kManifest);
   out.write(bytes_of(text));
   (void)out.finish();
-  sync_folder(temporary_);
-  if (std::rename(temporary_.c_str(), final_path.c_str()) != 0) {
+  sync_folder(hidden_.path());
+  if (std::rename(hidden_.path().c_str(), final_path.c_str()) != 0) {
     if (errno != ENOTEMPTY && errno != EEXIST) throw storage_error("write", final_path, errno);
     const bool sound = is_sound(final_path);
     if (sound && holds(final_path, text)) return final_path;
     if (sound) {
-      throw Error(ErrorCode::kStorage, fmt::format("{} is there already with other content: remove it, or start a new run",
-                                                   final_path.string()));
+      throw Error(
+          ErrorCode::kStorage,
+          fmt::format("{} is there already with other content: remove it, or start a new run", final_path.string()));
     }
     // Swaps the two names in one step, so that there is no moment without a checkpoint of this name.
-    if (::renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, final_path.c_str(), RENAME_EXCHANGE) != 0) {
+    if (::renameat2(AT_FDCWD, hidden_.path().c_str(), AT_FDCWD, final_path.c_str(), RENAME_EXCHANGE) != 0) {
       throw storage_error("replace the damaged checkpoint", final_path, errno);
     }
     std::error_code ignored;
-    std::filesystem::remove_all(temporary_, ignored);
+    std::filesystem::remove_all(hidden_.path(), ignored);
   }
-  temporary_.clear();
+  hidden_.release();
   sync_folder(checkpoints_);
   return final_path;
 }
@@ -204,13 +199,15 @@ std::filesystem::path Checkpoint::file(const std::string& name) const {
     for (const CheckpointFile& each : files_) {
       names.push_back(each.name);
     }
-    throw Error(ErrorCode::kCheckpoint, fmt::format("the checkpoint {} has no {}; it has {}", path_.string(), name,
-                                                    fmt::join(names, ", ")));
+    throw Error(ErrorCode::kCheckpoint,
+                fmt::format("the checkpoint {} has no {}; it has {}", path_.string(), name, fmt::join(names, ", ")));
   }
   return path_ / name;
 }
 
-Safetensors Checkpoint::tensors(const std::string& name) const { return Safetensors::read(file(name + ".safetensors")); }
+Safetensors Checkpoint::tensors(const std::string& name) const {
+  return Safetensors::read(file(name + ".safetensors"));
+}
 
 Json Checkpoint::json(const std::string& name) const { return read_json(file(name + ".json")); }
 
@@ -260,7 +257,8 @@ std::vector<CheckpointPlace> list_checkpoints(const std::filesystem::path& check
   return places;
 }
 
-std::optional<Checkpoint> newest_checkpoint(const std::filesystem::path& checkpoints, std::vector<std::string>& damaged) {
+std::optional<Checkpoint> newest_checkpoint(const std::filesystem::path& checkpoints,
+                                            std::vector<std::string>& damaged) {
   std::vector<CheckpointPlace> places = list_checkpoints(checkpoints);
   std::ranges::reverse(places);
   for (const CheckpointPlace& place : places) {

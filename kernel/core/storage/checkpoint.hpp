@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <core/json/json.hpp>
+#include <core/storage/atomic_file.hpp>
 #include <core/storage/safetensors.hpp>
 
 namespace tenon::core {
@@ -37,9 +38,6 @@ class CheckpointWriter {
  public:
   /// `checkpoints` is made if missing.
   CheckpointWriter(std::filesystem::path checkpoints, int64_t step);
-  CheckpointWriter(const CheckpointWriter&) = delete;
-  CheckpointWriter& operator=(const CheckpointWriter&) = delete;
-  ~CheckpointWriter();
 
   /// Adds "NAME.safetensors", written before the call returns. A name is letters, digits, "_", "-", ".".
   void add_tensors(const std::string& name, std::span<const NamedArray> tensors, const Metadata& metadata = {});
@@ -56,8 +54,8 @@ class CheckpointWriter {
   [[nodiscard]] std::string manifest() const;
 
   std::filesystem::path checkpoints_;
-  std::filesystem::path temporary_;
   int64_t step_ = 0;
+  HiddenFolder hidden_;
   std::vector<CheckpointFile> files_;
 };
 
@@ -71,8 +69,8 @@ class Checkpoint {
   [[nodiscard]] std::span<const CheckpointFile> files() const noexcept { return files_; }
   [[nodiscard]] bool has(std::string_view file) const noexcept;
 
-  /// Content of "NAME.safetensors" or "NAME.json". \throws Error (kCheckpoint) naming a file that is not there, with those
-  /// that are.
+  /// Content of "NAME.safetensors" or "NAME.json". \throws Error (kCheckpoint) naming a file that is not there, with
+  /// those that are.
   [[nodiscard]] Safetensors tensors(const std::string& name) const;
   [[nodiscard]] Json json(const std::string& name) const;
 
@@ -86,7 +84,8 @@ class Checkpoint {
   std::vector<CheckpointFile> files_;
 };
 
-/// Verifies size and hash of every file. \throws Error (kCheckpoint) naming the file that is damaged or missing and how.
+/// Verifies size and hash of every file. \throws Error (kCheckpoint) naming the file that is damaged or missing and
+/// how.
 [[nodiscard]] Checkpoint read_checkpoint(const std::filesystem::path& folder);
 
 struct CheckpointPlace {

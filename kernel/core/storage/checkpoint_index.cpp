@@ -107,8 +107,8 @@ void CheckpointIndex::save(const std::filesystem::path& checkpoints) const {
   write_atomically(checkpoints / kFile, canonical_text(json));
 }
 
-std::vector<int64_t> best_steps(std::span<const CheckpointRecord> history, const std::string& metric, Direction direction,
-                                int64_t count) {
+std::vector<int64_t> best_steps(std::span<const CheckpointRecord> history, const std::string& metric,
+                                Direction direction, int64_t count) {
   struct Candidate {
     int64_t step;
     double value;

@@ -26,9 +26,9 @@ struct CheckpointRecord {
 
 /// What `checkpoint.keep` says. The newest is always kept, for resuming.
 struct RetentionRule {
-  int64_t last = 1;                 ///< The newest this many.
-  int64_t best = 0;                 ///< And the best this many.
-  std::string metric;               ///< Log key that `best` is about.
+  int64_t last = 1;    ///< The newest this many.
+  int64_t best = 0;    ///< And the best this many.
+  std::string metric;  ///< Log key that `best` is about.
   Direction direction = Direction::kMax;
 };
 
@@ -62,8 +62,8 @@ struct CheckpointIndex {
 /// Steps whose folders may go: kept now, and neither among the newest `rule.last` nor the best `rule.best`. Pure.
 [[nodiscard]] std::vector<int64_t> superfluous(std::span<const CheckpointRecord> history, const RetentionRule& rule);
 
-/// Removes the folders of superfluous checkpoints and says so in `index`, which is saved before the first folder goes: a
-/// kill in between leaves folders too many, never too few. \throws Error (kStorage).
+/// Removes the folders of superfluous checkpoints and says so in `index`, which is saved before the first folder goes:
+/// a kill in between leaves folders too many, never too few. \throws Error (kStorage).
 void apply_retention(const std::filesystem::path& checkpoints, CheckpointIndex& index, const RetentionRule& rule);
 
 }  // namespace tenon::core

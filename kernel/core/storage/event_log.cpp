@@ -1,14 +1,14 @@
 // Appends events as lines of JSON.
 #include <core/storage/event_log.hpp>
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <fcntl.h>
 #include <stdexcept>
 #include <string>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <fmt/format.h>
 
@@ -58,7 +58,8 @@ EventLog::EventLog(std::filesystem::path path, Clock clock)
   const LastLine last = last_line(file_, size_of_file(file_, path_), path_);
   truncate(last.end);
   const Json json = Json::parse(last.text, nullptr, false);
-  if (json.is_object() && json.contains("step") && json["step"].is_number_integer()) step_ = json["step"].get<int64_t>();
+  if (json.is_object() && json.contains("step") && json["step"].is_number_integer())
+    step_ = json["step"].get<int64_t>();
 }
 
 void EventLog::truncate(uint64_t size) {
@@ -66,7 +67,8 @@ void EventLog::truncate(uint64_t size) {
 }
 
 void EventLog::write(std::string_view event, int64_t step, const Json& fields) {
-  if (step < step_) throw std::logic_error(fmt::format("event \"{}\" of step {} after one of step {}", event, step, step_));
+  if (step < step_)
+    throw std::logic_error(fmt::format("event \"{}\" of step {} after one of step {}", event, step, step_));
   Json line = {{"event", event}, {"step", step}, {"time", clock_()}};
   line.update(fields);
   const std::string text = line_text(line) + "\n";

@@ -1,12 +1,12 @@
 // POSIX files with errors that a user can act on.
 #include <core/storage/file.hpp>
 
-#include <cerrno>
 #include <fcntl.h>
-#include <string>
 #include <sys/stat.h>
-#include <system_error>
 #include <unistd.h>
+#include <cerrno>
+#include <string>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -73,7 +73,9 @@ void sync_folder(const std::filesystem::path& folder) {
 }
 
 OpenedFile open_for_reading(const std::filesystem::path& path, ErrorCode code) {
-  const auto fail = [&](std::string_view what) { return Error(code, fmt::format("cannot read {}: {}", path.string(), what)); };
+  const auto fail = [&](std::string_view what) {
+    return Error(code, fmt::format("cannot read {}: {}", path.string(), what));
+  };
   // Without O_NONBLOCK a FIFO of that name would block for ever.
   OpenedFile opened{FileDescriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)), 0};
   if (!opened.file) throw fail(std::system_category().message(errno));
@@ -91,8 +93,9 @@ void read_at(const FileDescriptor& file, uint64_t offset, std::span<std::byte> i
     const ssize_t got = ::pread(file.get(), into.data(), into.size(), static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) {
-      throw Error(code, fmt::format("cannot read {}: {}", path.string(),
-                                    got < 0 ? std::system_category().message(errno) : "it became shorter while being read"));
+      throw Error(code,
+                  fmt::format("cannot read {}: {}", path.string(),
+                              got < 0 ? std::system_category().message(errno) : "it became shorter while being read"));
     }
     offset += static_cast<uint64_t>(got);
     into = into.subspan(static_cast<std::size_t>(got));
@@ -102,7 +105,8 @@ void read_at(const FileDescriptor& file, uint64_t offset, std::span<std::byte> i
 std::string read_text(const std::filesystem::path& path, ErrorCode code, uint64_t limit) {
   const OpenedFile opened = open_for_reading(path, code);
   if (opened.size > limit) {
-    throw Error(code, fmt::format("cannot read {}: it has {} bytes, at most {} are expected", path.string(), opened.size, limit));
+    throw Error(code, fmt::format("cannot read {}: it has {} bytes, at most {} are expected", path.string(),
+                                  opened.size, limit));
   }
   std::string text(static_cast<std::size_t>(opened.size), '\0');
   read_at(opened.file, 0, std::as_writable_bytes(std::span(text)), path, code);

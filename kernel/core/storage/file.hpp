@@ -55,9 +55,10 @@ struct OpenedFile {
 void read_at(const FileDescriptor& file, uint64_t offset, std::span<std::byte> into, const std::filesystem::path& path,
              ErrorCode code);
 
-/// A whole file as text or bytes. \throws Error (`code`) for a file that is missing, unreadable, no regular file or larger
-/// than `limit` bytes.
-[[nodiscard]] std::string read_text(const std::filesystem::path& path, ErrorCode code, uint64_t limit = uint64_t{1} << 30);
+/// A whole file as text or bytes. \throws Error (`code`) for a file that is missing, unreadable, no regular file or
+/// larger than `limit` bytes.
+[[nodiscard]] std::string read_text(const std::filesystem::path& path, ErrorCode code,
+                                    uint64_t limit = uint64_t{1} << 30);
 
 /// The bytes behind a string.
 [[nodiscard]] inline std::span<const std::byte> bytes_of(std::string_view text) noexcept {

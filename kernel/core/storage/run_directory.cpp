@@ -1,14 +1,14 @@
 // Run directories: numbered without races, locked by an open file description.
 #include <core/storage/run_directory.hpp>
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <system_error>
-#include <unistd.h>
 
 #include <fmt/format.h>
 
@@ -37,9 +37,9 @@ void make_folders(const std::filesystem::path& folder) {
   if (error) throw storage_error("make the folder", folder, error.value());
 }
 
-struct flock whole_file(short type) {
+struct flock whole_file(int type) {
   struct flock lock = {};
-  lock.l_type = type;
+  lock.l_type = static_cast<decltype(lock.l_type)>(type);
   lock.l_whence = SEEK_SET;
   return lock;
 }
@@ -48,6 +48,12 @@ struct flock whole_file(short type) {
 bool try_lock(const FileDescriptor& file) {
   struct flock lock = whole_file(F_WRLCK);
   return ::fcntl(file.get(), F_OFD_SETLK, &lock) == 0;
+}
+
+/// Another run, or a file of somebody, has the name.
+bool is_taken(const std::filesystem::path& path, int error) {
+  std::error_code ignored;
+  return error == ENOTEMPTY || error == EEXIST || (error == ENOTDIR && std::filesystem::exists(path, ignored));
 }
 
 std::vector<std::filesystem::path> folders_in(const std::filesystem::path& folder) {
@@ -67,50 +73,47 @@ std::vector<std::filesystem::path> folders_in(const std::filesystem::path& folde
 
 RunDirectory RunDirectory::create(const std::filesystem::path& runs, const std::string& name) {
   if (!is_run_name(name)) {
-    throw Error(ErrorCode::kConfig, fmt::format("\"{}\" cannot name a run: use letters, digits, \"_\" and \"-\"", name));
+    throw Error(ErrorCode::kConfig,
+                fmt::format("\"{}\" cannot name a run: use letters, digits, \"_\" and \"-\"", name));
   }
   const std::filesystem::path family = std::filesystem::absolute(runs) / name;
   make_folders(family);
   // Complete and locked under a hidden name first: nobody sees a run without its lock.
-  std::filesystem::path hidden;
-  int attempt = 0;
-  do {
-    hidden = temporary_beside(family / "run", attempt++);
-  } while (::mkdir(hidden.c_str(), 0777) != 0 && errno == EEXIST);
-  make_folders(hidden / "checkpoints");
-  make_folders(hidden / "exports");
-  FileDescriptor lock(::open((hidden / kLock).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
-  if (!lock || !try_lock(lock)) throw storage_error("lock", hidden, errno);
+  HiddenFolder hidden(family / "run");
+  make_folders(hidden.path() / "checkpoints");
+  make_folders(hidden.path() / "exports");
+  FileDescriptor lock(::open((hidden.path() / kLock).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+  if (!lock || !try_lock(lock)) throw storage_error("lock", hidden.path(), errno);
   int64_t number = 1;
   for (const RunPlace& place : list_runs(runs, name)) {
     number = std::max(number, place.number + 1);
   }
   std::filesystem::path path = family / fmt::format("{:04}", number);
   // A run is never empty, so renaming over one that another process has just made fails.
-  while (std::rename(hidden.c_str(), path.c_str()) != 0) {
-    if (errno != ENOTEMPTY && errno != EEXIST) {
-      const int error = errno;
-      std::error_code ignored;
-      std::filesystem::remove_all(hidden, ignored);
-      throw storage_error("write", path, error);
-    }
+  while (std::rename(hidden.path().c_str(), path.c_str()) != 0) {
+    if (const int error = errno; !is_taken(path, error)) throw storage_error("write", path, error);
     path = family / fmt::format("{:04}", ++number);
   }
+  hidden.release();
   sync_folder(family);
   return RunDirectory(std::move(path), number, std::move(lock));
 }
 
 RunDirectory RunDirectory::open(const std::filesystem::path& path) {
-  const std::filesystem::path folder = std::filesystem::absolute(path).lexically_normal();
+  std::filesystem::path folder = std::filesystem::absolute(path).lexically_normal();
+  if (!folder.has_filename()) folder = folder.parent_path();  // written with a "/" at the end
   const std::optional<int64_t> number = number_of_run(folder.filename().string());
   FileDescriptor lock(::open((folder / kLock).c_str(), O_RDWR | O_CLOEXEC));
   if (!lock && errno != ENOENT && errno != ENOTDIR) throw storage_error("open the run", folder, errno);
   if (!lock || !number) {
-    throw Error(ErrorCode::kCheckpoint, fmt::format("{} is no run directory: one is named runs/NAME/NUMBER", folder.string()));
+    throw Error(ErrorCode::kCheckpoint,
+                fmt::format("{} is no run directory: one is named runs/NAME/NUMBER", folder.string()));
   }
   if (!try_lock(lock)) {
-    throw Error(ErrorCode::kStorage,
-                fmt::format("{} belongs to a process that is running: wait for it, or start a new run", folder.string()));
+    if (errno != EAGAIN && errno != EACCES) throw storage_error("lock", folder, errno);
+    throw Error(
+        ErrorCode::kStorage,
+        fmt::format("{} belongs to a process that is running: wait for it, or start a new run", folder.string()));
   }
   remove_temporaries(folder);
   remove_temporaries(folder / "checkpoints");
@@ -122,13 +125,18 @@ void RunDirectory::write_json(const std::string& name, const Json& content) cons
   try {
     write_text(name, content.dump(2) + "\n");
   } catch (const Json::type_error&) {
-    throw Error(ErrorCode::kStorage, fmt::format("cannot write {}: it holds text that is not UTF-8", (path_ / name).string()));
+    throw Error(ErrorCode::kStorage,
+                fmt::format("cannot write {}: it holds text that is not UTF-8", (path_ / name).string()));
   }
 }
 
-void RunDirectory::write_text(const std::string& name, std::string_view text) const { write_atomically(path_ / name, text); }
+void RunDirectory::write_text(const std::string& name, std::string_view text) const {
+  write_atomically(path_ / name, text);
+}
 
-void RunDirectory::require_space(uint64_t checkpoint_bytes) const { core::require_space(checkpoints(), checkpoint_bytes); }
+void RunDirectory::require_space(uint64_t checkpoint_bytes) const {
+  core::require_space(checkpoints(), checkpoint_bytes);
+}
 
 std::vector<RunPlace> list_runs(const std::filesystem::path& runs, std::string_view name) {
   std::vector<RunPlace> places;

@@ -29,11 +29,11 @@ struct DtypeName {
 };
 
 /// In the order in which tensors lie in a file: the reference writer's.
-constexpr std::array kDtypes{DtypeName{Dtype::kInt64, "I64"},   DtypeName{Dtype::kFloat64, "F64"},
-                             DtypeName{Dtype::kFloat32, "F32"}, DtypeName{Dtype::kInt32, "I32"},
+constexpr std::array kDtypes{DtypeName{Dtype::kInt64, "I64"},     DtypeName{Dtype::kFloat64, "F64"},
+                             DtypeName{Dtype::kFloat32, "F32"},   DtypeName{Dtype::kInt32, "I32"},
                              DtypeName{Dtype::kBfloat16, "BF16"}, DtypeName{Dtype::kFloat16, "F16"},
-                             DtypeName{Dtype::kInt16, "I16"},   DtypeName{Dtype::kInt8, "I8"},
-                             DtypeName{Dtype::kUint8, "U8"},    DtypeName{Dtype::kBool, "BOOL"}};
+                             DtypeName{Dtype::kInt16, "I16"},     DtypeName{Dtype::kInt8, "I8"},
+                             DtypeName{Dtype::kUint8, "U8"},      DtypeName{Dtype::kBool, "BOOL"}};
 
 std::size_t rank_of(Dtype dtype) {
   return static_cast<std::size_t>(std::ranges::find(kDtypes, dtype, &DtypeName::dtype) - kDtypes.begin());
@@ -50,8 +50,8 @@ std::vector<const NamedArray*> in_file_order(std::span<const NamedArray> tensors
     order.push_back(&tensor);
   }
   std::ranges::sort(order, [](const NamedArray* a, const NamedArray* b) {
-    return std::pair(rank_of(a->array.dtype), std::string_view(a->name)) <
-           std::pair(rank_of(b->array.dtype), std::string_view(b->name));
+    return std::pair(rank_of(a->array.dtype), std::string_view{a->name}) <
+           std::pair(rank_of(b->array.dtype), std::string_view{b->name});
   });
   return order;
 }
@@ -166,7 +166,8 @@ void write_safetensors(std::span<const NamedArray> tensors, const Metadata& meta
   }
 }
 
-void write_safetensors(const std::filesystem::path& path, std::span<const NamedArray> tensors, const Metadata& metadata) {
+void write_safetensors(const std::filesystem::path& path, std::span<const NamedArray> tensors,
+                       const Metadata& metadata) {
   AtomicFile file(path);
   struct ToFile final : ByteSink {
     explicit ToFile(AtomicFile& into) : file_(into) {}
@@ -240,7 +241,7 @@ void Safetensors::take_entry(const std::string& name, const nlohmann::json& entr
   const nlohmann::json& type = entry["dtype"];
   const nlohmann::json& axes = entry["shape"];
   const nlohmann::json& offsets = entry["data_offsets"];
-  const auto dtype = std::ranges::find_if(kDtypes, [&type](const DtypeName& each) {
+  const auto* const dtype = std::ranges::find_if(kDtypes, [&type](const DtypeName& each) {
     return type.is_string() && type.get_ref<const std::string&>() == each.name;
   });
   if (dtype == kDtypes.end()) {
@@ -283,7 +284,7 @@ void Safetensors::place_tensors() {
     return static_cast<uint64_t>(static_cast<std::byte*>(tensor.array.data) - data_.bytes.get());
   };
   std::ranges::sort(order, {}, [&](const Tensor* tensor) {
-    return std::tuple(begin_of(*tensor), tensor->array.bytes(), std::string_view(tensor->name));
+    return std::tuple(begin_of(*tensor), tensor->array.bytes(), std::string_view{tensor->name});
   });
   uint64_t expected = 0;
   for (const Tensor* tensor : order) {
@@ -299,7 +300,8 @@ void Safetensors::place_tensors() {
   for (Tensor* tensor : order) {
     Array& array = tensor->array;
     const auto* bytes = static_cast<const std::byte*>(array.data);
-    if (array.dtype == Dtype::kBool && std::any_of(bytes, bytes + array.bytes(), [](std::byte b) { return b > std::byte{1}; })) {
+    if (array.dtype == Dtype::kBool &&
+        std::any_of(bytes, bytes + array.bytes(), [](std::byte b) { return b > std::byte{1}; })) {
       refuse(fmt::format("tensor \"{}\": a bool is neither 0 nor 1", tensor->name));
     }
     if (begin_of(*tensor) % size_of(array.dtype) != 0) {

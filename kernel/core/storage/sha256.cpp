@@ -51,7 +51,8 @@ std::string sha256_file(const std::filesystem::path& path) {
   std::vector<std::byte> buffer(std::size_t{1} << 20);
   Sha256 hash;
   for (uint64_t offset = 0; offset < opened.size; offset += buffer.size()) {
-    const auto piece = std::span(buffer).first(static_cast<std::size_t>(std::min<uint64_t>(buffer.size(), opened.size - offset)));
+    const auto piece =
+        std::span(buffer).first(static_cast<std::size_t>(std::min<uint64_t>(buffer.size(), opened.size - offset)));
     read_at(opened.file, offset, piece, path, ErrorCode::kCheckpoint);
     hash.update(piece);
   }

@@ -60,7 +60,12 @@ Position Source::position(std::size_t offset) const noexcept {
   const auto number = static_cast<std::size_t>(next - line_starts_.begin());
   const std::size_t begin = line_begin(number);
   if (offset <= begin) return {number, 1};
-  while (offset > begin && offset < text_.size() && is_continuation(text_[offset])) --offset;
+  for (std::size_t back = 1; back < 4 && offset < text_.size() && offset >= begin + back; ++back) {
+    if (code_point_length(text().substr(offset - back)) > back) {
+      offset -= back;
+      break;
+    }
+  }
   return {number, 1 + count_code_points(text().substr(begin, offset - begin))};
 }
 

@@ -20,6 +20,15 @@ std::string fold(std::string_view name) {
   return folded;
 }
 
+/// Whether `name` is `candidate` with letters lost and nothing else changed.
+bool only_lost(std::string_view name, std::string_view candidate) noexcept {
+  std::size_t found = 0;
+  for (const char c : candidate) {
+    if (found < name.size() && name[found] == c) ++found;
+  }
+  return found == name.size();
+}
+
 std::size_t allowed_edits(std::size_t length) noexcept { return length >= 10 ? 3 : length >= 6 ? 2 : 1; }
 
 }  // namespace
@@ -58,7 +67,9 @@ std::optional<std::string> nearest(std::string_view name, std::span<const std::s
     // Everything replaced is no resemblance: "x" for "y", or "ab" for "c".
     const bool resembles = edits <= limit && edits < std::max(name.size(), candidate.size()) && !name.empty();
     if (!same_folded && !resembles) continue;
-    const std::size_t score = same_folded ? 0 : edits;
+    // Letters are lost more often than changed: of two candidates as near, "sizs" is "sizes" rather than "size".
+    const std::size_t plain = 2 * edits + (only_lost(name, candidate) ? 0 : 1);
+    const std::size_t score = same_folded ? std::min<std::size_t>(plain, 3) : plain;
     if (best == nullptr || score < best_score) {
       best = &candidate;
       best_score = score;

@@ -16,7 +16,8 @@ namespace tenon::core {
 
 /// The candidate nearest to `name`, or nothing when none is near. One lost, added, changed or swapped letter is always
 /// near (a candidate of one letter only when the case differs or one letter was added to it); two edits need six
-/// letters, three need ten. Differences of case and of '-', '_' and blank count little. Ties keep the earlier candidate.
+/// letters, three need ten. Differences of case and of '-', '_' and blank count little. Of candidates as near,
+/// one that only lost letters comes first, then the earlier.
 [[nodiscard]] std::optional<std::string> nearest(std::string_view name, std::span<const std::string> candidates);
 
 /// `did you mean "momentum"?`, or an empty text when nothing is near.

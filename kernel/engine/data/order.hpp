@@ -22,7 +22,7 @@ struct Slice {
 };
 
 /// How an epoch is cut into batches, and a batch into the ranks' contiguous parts. The parts of a batch are exact:
-/// together they are the batch, each position once; sizes differ by one at most, and a short batch may leave a rank none.
+/// together they are the batch, each position once; sizes differ by one at most; a short batch may leave a rank none.
 struct BatchPlan {
   int64_t items = 0;  ///< samples of the dataset
   int64_t batch = 1;  ///< samples of one batch over all ranks, at least 1

@@ -95,7 +95,7 @@ bool TaskPool::drain(Entry& entry, int worker) noexcept {
   return last;
 }
 
-// As text: an exception object shared between threads would be freed by whichever lets go last, of a plugin's type perhaps.
+// As text: an exception object that threads share is freed by whichever lets go last.
 void TaskPool::fail(const std::string& cause) {
   const std::lock_guard lock(mutex_);
   failure_ = "a loader thread cannot be set up: " + cause;

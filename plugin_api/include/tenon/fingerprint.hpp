@@ -1,4 +1,5 @@
-// The facts about a build that decide whether two libraries can share C++ objects, as text to be compared before opening.
+// The facts about a build that decide whether two libraries can share C++ objects, as text to be compared before
+// opening.
 #pragma once
 
 #define TENON_TEXT_OF(x) #x
@@ -38,7 +39,8 @@
 #define TENON_TORCH_FACTS ""
 #endif
 
-/// key=value, separated by one blank. Keys: cxxabi (__GXX_ABI_VERSION, family), string, debug, sanitize, libtorch, cuda.
-#define TENON_FINGERPRINT                                                                                     \
-  "cxxabi=itanium" " string=" TENON_STRING_ABI " debug=" TENON_CONTAINER_DEBUG " sanitize=" TENON_SANITIZER \
-  TENON_TORCH_FACTS
+/// key=value, separated by one blank. Keys: cxxabi (__GXX_ABI_VERSION, family), string, debug, sanitize, libtorch,
+/// cuda.
+#define TENON_FINGERPRINT \
+  "cxxabi=itanium"        \
+  " string=" TENON_STRING_ABI " debug=" TENON_CONTAINER_DEBUG " sanitize=" TENON_SANITIZER TENON_TORCH_FACTS

@@ -5,10 +5,10 @@
 //     TENON_PARAMS(CutoutParams, tenon::field(&CutoutParams::size, "size", "Side of the masked square, pixels").min(1))
 //   };
 //
-// A member may be bool, int64_t, double, std::string, std::filesystem::path, an enum with TENON_ENUM, Span, Time, Bytes,
-// a struct with TENON_PARAMS of its own, a std::vector or a std::map<std::string, T> of any of these, or std::optional<T>,
-// which reads `T | "auto"` and is empty for "auto" (or for the field's own word). Text is parsed in libtenon_api: this
-// header pulls in no JSON library.
+// A member may be bool, int64_t, double, std::string, std::filesystem::path, an enum with TENON_ENUM, Span, Time,
+// Bytes, a struct with TENON_PARAMS of its own, a std::vector or a std::map<std::string, T> of any of these, or
+// std::optional<T>, which reads `T | "auto"` and is empty for "auto" (or for the field's own word). Text is parsed in
+// libtenon_api: this header pulls in no JSON library.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,7 @@ struct Slot;
 
 /// A list member, seen without its element type.
 struct ListSlot {
-  std::function<Slot(void*)> append;                              // adds a default element and gives its slot
+  std::function<Slot(void*)> append;  // adds a default element and gives its slot
   std::function<void(void*)> clear;
   std::function<std::vector<Slot>(void*)> elements;
   void* list = nullptr;
@@ -75,7 +75,9 @@ struct Slot {
 };
 
 template <class T>
-concept HasFields = requires { T::tenon_fields(); };
+concept HasFields = requires {
+  T::tenon_fields();
+};
 
 template <class T>
 struct IsVector : std::false_type {};
@@ -150,15 +152,15 @@ Slot slot_of(T& member) {
 struct FieldInfo {
   std::string name;
   std::string summary;
-  std::function<Slot(void*)> slot;          // creates the value of an optional member
-  std::function<bool(void*)> is_empty;      // of an optional member
+  std::function<Slot(void*)> slot;      // creates the value of an optional member
+  std::function<bool(void*)> is_empty;  // of an optional member
   std::function<void(void*)> set_empty;
-  std::string word;                         // stands for an empty optional member; such a member alone has one
+  std::string word;  // stands for an empty optional member; such a member alone has one
   bool required = false;
   bool schedulable = false;
   std::optional<double> minimum, maximum, above, below;
   std::optional<int64_t> min_items;
-  std::string reference;                    // what the text refers to, such as "metric"
+  std::string reference;  // what the text refers to, such as "metric"
 };
 
 }  // namespace detail
@@ -267,15 +269,15 @@ struct NoParams {
 }  // namespace tenon
 
 /// Declares the parameters of a struct, inside of it: TENON_PARAMS(Struct, field, field, …)
-#define TENON_PARAMS(Struct, ...)                                                   \
-  static const ::tenon::Fields& tenon_fields() {                                    \
+#define TENON_PARAMS(Struct, ...)                                                     \
+  static const ::tenon::Fields& tenon_fields() {                                      \
     static const ::tenon::Fields fields = ::tenon::Fields::of<Struct>({__VA_ARGS__}); \
-    return fields;                                                                  \
+    return fields;                                                                    \
   }
 
 /// Names an enum's values, beside its definition: TENON_ENUM(Mode, "min", "max") for enum class Mode { kMin, kMax }
-#define TENON_ENUM(Enum, ...)                                      \
-  inline const ::tenon::EnumNames& tenon_enum_names(Enum) {        \
-    static const ::tenon::EnumNames names{{__VA_ARGS__}};          \
-    return names;                                                  \
+#define TENON_ENUM(Enum, ...)                               \
+  inline const ::tenon::EnumNames& tenon_enum_names(Enum) { \
+    static const ::tenon::EnumNames names{{__VA_ARGS__}};   \
+    return names;                                           \
   }

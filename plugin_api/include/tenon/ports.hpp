@@ -19,14 +19,14 @@ struct Port {
   using Axis = std::variant<int64_t, std::string>;
 
   std::string name;
-  std::vector<Dtype> dtypes;         ///< The types it takes; empty takes any. An output gives the first.
-  std::vector<Axis> shape;           ///< With the batch axis in the step plane, without it in samples.
-  bool any_shape = false;            ///< `shape` says nothing.
-  bool same_shape = false;           ///< An output that has the shape of the input field of its name.
-  bool optional = false;             ///< An input that may stay unwired.
-  bool pass = false;                 ///< An output rule: hands on all fields of the input.
-  std::vector<std::string> except;   ///< Fields that `pass` leaves out.
-  bool open = false;                 ///< Known only once the plan is made.
+  std::vector<Dtype> dtypes;        ///< The types it takes; empty takes any. An output gives the first.
+  std::vector<Axis> shape;          ///< With the batch axis in the step plane, without it in samples.
+  bool any_shape = false;           ///< `shape` says nothing.
+  bool same_shape = false;          ///< An output that has the shape of the input field of its name.
+  bool optional = false;            ///< An input that may stay unwired.
+  bool pass = false;                ///< An output rule: hands on all fields of the input.
+  std::vector<std::string> except;  ///< Fields that `pass` leaves out.
+  bool open = false;                ///< Known only once the plan is made.
 
   /// A port with types and a shape.
   static Port of(std::string name, std::vector<Dtype> dtypes, std::vector<Axis> shape) {

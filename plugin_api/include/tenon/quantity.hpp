@@ -31,7 +31,8 @@ struct Bytes {
   friend bool operator==(const Bytes&, const Bytes&) = default;
 };
 
-/// \throws Error (kConfig) that shows the right spelling: a bare number, an unknown unit, a negative or fractional count.
+/// \throws Error (kConfig) that shows the right spelling: a bare number, an unknown unit, a negative or fractional
+/// count.
 [[nodiscard]] Span parse_span(std::string_view text);
 [[nodiscard]] Time parse_time(std::string_view text);
 [[nodiscard]] Bytes parse_bytes(std::string_view text);

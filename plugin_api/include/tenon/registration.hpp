@@ -2,7 +2,8 @@
 //
 //   TENON_COMPONENT(Cutout, CutoutParams, "cutout", "Masks a random square of the image")
 //
-// The class derives from one interface of tenon/components/, takes `const CutoutParams&` in its constructor and may say:
+// The class derives from one interface of tenon/components/, takes `const CutoutParams&` in its constructor and may
+// say:
 //   static tenon::Ports ports();                            what it takes and gives
 //   static std::vector<std::string> traits();               "random", "data_dependent", "batch_coupled", "needs_cuda", …
 //   static std::vector<std::string> abilities();            optional abilities by versioned id
@@ -120,47 +121,43 @@ void destroy(Component* component, const ErrorSink& sink) noexcept {
 }  // namespace tenon
 
 /// Makes a class known under `Name` of the kind that it derives from. At namespace scope, once a class.
-#define TENON_COMPONENT(Class, Params, Name, Summary)                                                                 \
-  namespace {                                                                                                         \
-  const char* tenon_describe_##Class() noexcept;                                                                      \
-  constexpr ::tenon::ComponentDescriptor tenon_descriptor_##Class{sizeof(::tenon::ComponentDescriptor),               \
-                                                                  Class::kInterface,                                  \
-                                                                  Class::kRevision,                                   \
-                                                                  Name,                                               \
-                                                                  Summary,                                            \
-                                                                  &tenon_describe_##Class,                            \
-                                                                  &::tenon::detail::create<Class, Params>,            \
-                                                                  &::tenon::detail::destroy<Class>};                  \
-  const char* tenon_describe_##Class() noexcept {                                                                     \
-    static const std::string text = [] {                                                                              \
-      try {                                                                                                           \
-        return ::tenon::detail::describe(                                                                             \
-            ::tenon::detail::describe_class<Class>(tenon_descriptor_##Class, Params::tenon_fields()));                \
-      } catch (...) {                                                                                                 \
-        return std::string();                                                                                         \
-      }                                                                                                               \
-    }();                                                                                                              \
-    return text.c_str();                                                                                              \
-  }                                                                                                                   \
-  [[gnu::section("tenon_components"), gnu::used, gnu::retain]] const ::tenon::ComponentDescriptor* const              \
-      tenon_registered_##Class = &tenon_descriptor_##Class;                                                           \
+#define TENON_COMPONENT(Class, Params, Name, Summary)                                                             \
+  namespace {                                                                                                     \
+  const char* tenon_describe_##Class() noexcept;                                                                  \
+  constexpr ::tenon::ComponentDescriptor tenon_descriptor_##Class{sizeof(::tenon::ComponentDescriptor),           \
+                                                                  Class::kInterface,                              \
+                                                                  Class::kRevision,                               \
+                                                                  Name,                                           \
+                                                                  Summary,                                        \
+                                                                  &tenon_describe_##Class,                        \
+                                                                  &::tenon::detail::create<Class, Params>,        \
+                                                                  &::tenon::detail::destroy<Class>};              \
+  const char* tenon_describe_##Class() noexcept {                                                                 \
+    static const std::string text = [] {                                                                          \
+      try {                                                                                                       \
+        return ::tenon::detail::describe(                                                                         \
+            ::tenon::detail::describe_class<Class>(tenon_descriptor_##Class, Params::tenon_fields()));            \
+      } catch (...) {                                                                                             \
+        return std::string();                                                                                     \
+      }                                                                                                           \
+    }();                                                                                                          \
+    return text.c_str();                                                                                          \
+  }                                                                                                               \
+  [[gnu::section("tenon_components"), gnu::used,                                                                  \
+    gnu::retain]] const ::tenon::ComponentDescriptor* const tenon_registered_##Class = &tenon_descriptor_##Class; \
   }
 
 /// Defines the library's one exported symbol. `tenon_add_plugin` writes the file that holds it.
-#define TENON_PLUGIN_ENTRY(Id, Version, Licence, Namespaces)                                                          \
-  extern "C" {                                                                                                        \
-  extern const ::tenon::ComponentDescriptor* const __start_tenon_components[] __attribute__((visibility("hidden")));  \
-  extern const ::tenon::ComponentDescriptor* const __stop_tenon_components[] __attribute__((visibility("hidden")));   \
-  __attribute__((visibility("default"))) const ::tenon::PluginEntry* tenon_plugin_1() noexcept {                      \
-    static const ::tenon::PluginEntry entry{sizeof(::tenon::PluginEntry),                                             \
-                                            ::tenon::kApi,                                                            \
-                                            Id,                                                                       \
-                                            Version,                                                                  \
-                                            Licence,                                                                  \
-                                            TENON_FINGERPRINT,                                                        \
-                                            Namespaces,                                                               \
-                                            __start_tenon_components,                                                 \
-                                            __stop_tenon_components};                                                 \
-    return &entry;                                                                                                    \
-  }                                                                                                                   \
+#define TENON_PLUGIN_ENTRY(Id, Version, Licence, Namespaces)                                                       \
+  extern "C" {                                                                                                     \
+  extern const ::tenon::ComponentDescriptor* const __start_tenon_components[]                                      \
+      __attribute__((weak, visibility("hidden")));                                                                 \
+  extern const ::tenon::ComponentDescriptor* const __stop_tenon_components[]                                       \
+      __attribute__((weak, visibility("hidden")));                                                                 \
+  __attribute__((visibility("default"))) const ::tenon::PluginEntry* tenon_plugin_1() noexcept {                   \
+    static const ::tenon::PluginEntry entry{                                                                       \
+        sizeof(::tenon::PluginEntry), ::tenon::kApi,          Id, Version, Licence, TENON_FINGERPRINT, Namespaces, \
+        __start_tenon_components,     __stop_tenon_components};                                                    \
+    return &entry;                                                                                                 \
+  }                                                                                                                \
   }

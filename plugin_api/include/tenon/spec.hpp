@@ -16,9 +16,9 @@ struct Dim {
   static constexpr int64_t kUnknown = -1;
 
   constexpr Dim() = default;
-  constexpr Dim(int64_t fixed) : size(fixed) {}  // NOLINT(google-explicit-constructor): shapes read as {1, 8, 8}
-  Dim(std::string name) : symbol(std::move(name)) {}
-  Dim(const char* name) : symbol(name) {}
+  constexpr Dim(int64_t fixed) : size(fixed) {}       // NOLINT(google-explicit-constructor): shapes read as {1, 8, 8}
+  Dim(std::string name) : symbol(std::move(name)) {}  // NOLINT(google-explicit-constructor): likewise
+  Dim(const char* name) : symbol(name) {}             // NOLINT(google-explicit-constructor): likewise
 
   int64_t size = kUnknown;
   std::string symbol;

@@ -11,9 +11,7 @@
 namespace tenon::nn {
 namespace {
 
-int64_t fan_in(const Conv2dOptions& options) {
-  return options.in / options.groups * options.kernel * options.kernel;
-}
+int64_t fan_in(const Conv2dOptions& options) { return options.in / options.groups * options.kernel * options.kernel; }
 
 }  // namespace
 

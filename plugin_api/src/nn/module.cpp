@@ -1,6 +1,7 @@
 // The module tree.
 #include <tenon/nn/module.hpp>
 
+#include <algorithm>
 #include <exception>
 
 #include <ATen/ATen.h>
@@ -19,10 +20,9 @@ std::string& failure() {
 
 template <class Slot>
 void require_unique(const std::vector<Slot*>& siblings, const std::string& name, const std::string& where) {
-  for (const Slot* const sibling : siblings) {
-    if (sibling->name() == name) {
-      throw Error(ErrorCode::kPlugin, "the name \"" + name + "\" is taken twice in the module \"" + where + "\"");
-    }
+  const auto same = [&](const Slot* sibling) { return sibling->name() == name; };
+  if (std::any_of(siblings.begin(), siblings.end(), same)) {
+    throw Error(ErrorCode::kPlugin, "the name \"" + name + "\" is taken twice in the module \"" + where + "\"");
   }
 }
 
@@ -30,7 +30,8 @@ std::string joined(const std::string& prefix, const std::string& name) {
   return prefix.empty() ? name : prefix + "." + name;
 }
 
-void visit_tree(Module& module, const std::string& prefix, const std::function<void(const std::string&, Module&)>& visit) {
+void visit_tree(Module& module, const std::string& prefix,
+                const std::function<void(const std::string&, Module&)>& visit) {
   visit(prefix, module);
   for (Module* const child : module.children()) visit_tree(*child, joined(prefix, child->name()), visit);
 }

@@ -11,8 +11,8 @@ const at::Tensor& Tensors::at(std::string_view name) const {
   if (const at::Tensor* const found = find(name)) return *found;
   std::string known;
   for (const Entry& entry : entries_) known += (known.empty() ? "" : ", ") + entry.first;
-  throw Error(ErrorCode::kConfig, "there is no tensor \"" + std::string(name) + "\" here; there are: " +
-                                      (known.empty() ? "none" : known));
+  throw Error(ErrorCode::kConfig,
+              "there is no tensor \"" + std::string(name) + "\" here; there are: " + (known.empty() ? "none" : known));
 }
 
 const at::Tensor* Tensors::find(std::string_view name) const noexcept {
@@ -60,7 +60,8 @@ Dtype dtype_of(at::ScalarType type) {
     case at::kBFloat16: return Dtype::kBfloat16;
     case at::kFloat: return Dtype::kFloat32;
     case at::kDouble: return Dtype::kFloat64;
-    default: throw Error(ErrorCode::kConfig, std::string("the element type ") + c10::toString(type) + " is not supported");
+    default:
+      throw Error(ErrorCode::kConfig, std::string("the element type ") + c10::toString(type) + " is not supported");
   }
 }
 

@@ -90,7 +90,8 @@ class Digits final : public Dataset {
   std::vector<int64_t> rows_;
 };
 
-TENON_COMPONENT(Digits, DigitsParams, "digits",
-                "UCI handwritten digits: 1,797 images uint8[1, 8, 8] of values 0 to 16 and their label 0 to 9")
+TENON_COMPONENT(
+    Digits, DigitsParams, "digits",
+    "UCI handwritten digits by Alpaydin and Kaynak (CC BY 4.0): 1,797 images uint8[1, 8, 8] of 0 to 16, label 0 to 9")
 
 }  // namespace tenon::datasets

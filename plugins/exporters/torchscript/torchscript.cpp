@@ -24,7 +24,8 @@ struct TorchscriptParams {
       TorchscriptParams,
       field(&TorchscriptParams::dynamic, "dynamic",
             "Axes of each input whose size may differ from call to call, told to those who use the file; axis 0 of "
-            "an input that is not named"),
+            "an input that is not named")
+          .port_reference(),
       field(&TorchscriptParams::verify, "verify",
             "How the file is compared with the live model before it gets its name"))
 };

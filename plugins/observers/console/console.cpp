@@ -36,7 +36,7 @@ std::string value_text(const LoggedValue& value) {
 }
 
 std::string waiting_text(double share) {
-  return "  waiting " + std::to_string(static_cast<int>(std::clamp(share, 0.0, 1.0) * 100 + 0.5)) + " %";
+  return "  wait " + std::to_string(static_cast<int>(std::clamp(share, 0.0, 1.0) * 100 + 0.5)) + " %";
 }
 
 std::string position_text(const Event& event) {
@@ -70,6 +70,7 @@ class Console final : public Observer {
       case Event::Kind::kExport: return line("exported and verified  " + std::string(event.text));
       case Event::Kind::kMessage: return line(event.text);
       case Event::Kind::kRunEnd: return end(event);
+      case Event::Kind::kFailure: return close_row();
     }
   }
 
@@ -109,10 +110,10 @@ class Console final : public Observer {
     }
     if (screen_->live()) {
       const double share = event.planned > 0 ? static_cast<double>(event.step) / static_cast<double>(event.planned) : 0;
-      return screen_->draw(share, position_text(event) + values + waiting + left_text(event));
+      return screen_->draw(share, position_text(event) + values + left_text(event) + waiting);
     }
-    line(position_text(event) + values + waiting + "  " + number_text(event.samples_per_second) + " samples/s" +
-         left_text(event));
+    line(position_text(event) + values + "  " + number_text(event.samples_per_second) + " samples/s" +
+         left_text(event) + waiting);
   }
 
   void end(const Event& event) {

@@ -12,7 +12,7 @@
 namespace tenon::observers {
 namespace {
 
-constexpr std::size_t kBarColumns = 24;
+constexpr std::size_t kBarColumns = 16;
 constexpr const char* kErase = "\r\x1b[2K";
 
 std::string_view environment(const char* name) {
@@ -40,6 +40,13 @@ std::string repeated(std::string_view symbol, std::size_t count) {
   std::string text;
   for (std::size_t i = 0; i < count; ++i) text += symbol;
   return text;
+}
+
+/// As many of the parts of `text`, which two blanks separate, as fit into `columns`.
+std::string_view fitted(std::string_view text, std::size_t columns) {
+  if (text.size() <= columns) return text;
+  const std::size_t cut = text.rfind("  ", columns);
+  return text.substr(0, cut == text.npos ? 0 : cut);
 }
 
 void put(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stderr); }
@@ -71,7 +78,7 @@ void Screen::draw(double share, std::string_view text) {
   const std::string rest = repeated(unicode_ ? "─" : ".", kBarColumns - filled);
   const std::size_t columns = terminal_columns();
   const std::size_t room = columns > kBarColumns + 3 ? columns - kBarColumns - 3 : 0;  // two blanks, one column free
-  put(kErase + styled(done, Style::kGood) + styled(rest, Style::kDim) + "  " + std::string(text.substr(0, room)));
+  put(kErase + styled(done, Style::kGood) + styled(rest, Style::kDim) + "  " + std::string(fitted(text, room)));
   drawn_ = true;
 }
 

@@ -26,7 +26,8 @@ class Screen {
   /// Takes the progress line away and writes `text` where it was.
   void write(const std::string& text);
 
-  /// Draws the progress line: a bar filled to `share` (0 to 1), then `text`, cut to the terminal's width. Live mode only.
+  /// Draws the progress line: a bar filled to `share` (0 to 1), then the parts of `text`, which two blanks separate, that
+  /// fit into the terminal's width. Live mode only.
   void draw(double share, std::string_view text);
 
  private:

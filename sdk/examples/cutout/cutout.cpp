@@ -14,7 +14,7 @@ struct CutoutParams {
   int64_t size = 2;
   double probability = 1.0;
 
-  TENON_PARAMS(CutoutParams,                                                                         //
+  TENON_PARAMS(CutoutParams,  //
                tenon::field(&CutoutParams::field, "field", "The field to mask, of the shape [C, H, W]"),
                tenon::field(&CutoutParams::size, "size", "Side of the masked square, pixels").min(1),
                tenon::field(&CutoutParams::probability, "probability", "How often a sample is masked").min(0).max(1))
@@ -35,7 +35,8 @@ class Cutout final : public tenon::Transform {
     const tenon::FieldSpec& field = in[static_cast<std::size_t>(tenon::index_of(in, params_.field))];
     if (field.shape.size() != 3) {
       throw tenon::Error(tenon::ErrorCode::kConfig,
-                         "masks fields of the shape [C, H, W], but \"" + field.name + "\" is " + to_string(field), "/field");
+                         "masks fields of the shape [C, H, W], but \"" + field.name + "\" is " + to_string(field),
+                         "/field");
     }
     return in;
   }

@@ -1,6 +1,7 @@
 // Files appear complete or not at all.
 #include <core/storage/atomic_file.hpp>
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -58,12 +59,13 @@ TEST(AtomicFile, names_path_and_cure_when_the_folder_is_missing) {
 
 TEST(AtomicFile, says_what_to_do_on_a_full_disk) {
   const Error error = storage_error("write", "/runs/a", ENOSPC);
-  EXPECT_STREQ(error.what(),
-               "cannot write /runs/a: No space left on device (free some space there, or choose another place with run.dir)");
+  EXPECT_STREQ(
+      error.what(),
+      "cannot write /runs/a: No space left on device (free some space there, or choose another place with run.dir)");
 }
 
 TEST(AtomicFile, a_full_device_is_an_error_of_the_write) {
-  const FileDescriptor full(::open("/dev/full", 1));
+  const FileDescriptor full(::open("/dev/full", O_WRONLY));
   if (!full) GTEST_SKIP() << "/dev/full cannot be opened";
   const std::string message = message_of<Error>([&] { write_all(full, bytes_of("text"), "/dev/full"); });
   EXPECT_NE(message.find("No space left on device"), std::string::npos) << message;

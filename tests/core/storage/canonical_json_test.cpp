@@ -16,7 +16,8 @@ TEST(CanonicalJson, does_not_depend_on_the_order_of_members) {
   const Json one = Json::parse(R"({"b":{"d":1,"c":[1,2]},"a":0.1})");
   const Json other = Json::parse(R"({"a":0.1,"b":{"c":[1,2],"d":1}})");
   EXPECT_EQ(canonical_text(one), canonical_text(other));
-  EXPECT_EQ(canonical_text(one), "{\n  \"a\": 0.1,\n  \"b\": {\n    \"c\": [\n      1,\n      2\n    ],\n    \"d\": 1\n  }\n}\n");
+  EXPECT_EQ(canonical_text(one),
+            "{\n  \"a\": 0.1,\n  \"b\": {\n    \"c\": [\n      1,\n      2\n    ],\n    \"d\": 1\n  }\n}\n");
 }
 
 TEST(CanonicalJson, spells_numbers_that_json_has_no_spelling_for) {
@@ -52,7 +53,8 @@ TEST(ReadJson, names_the_damaged_file) {
   const TemporaryFolder folder;
   put(folder / "a.json", "{\"a\":");
   const std::string message = message_of<Error>([&] { (void)read_json(folder / "a.json"); });
-  EXPECT_NE(message.find((folder / "a.json").string() + " is damaged: parse error at line 1"), std::string::npos) << message;
+  EXPECT_NE(message.find((folder / "a.json").string() + " is damaged: parse error at line 1"), std::string::npos)
+      << message;
 }
 
 }  // namespace

@@ -46,7 +46,8 @@ TEST(BestSteps, keep_the_earlier_of_two_equal_ones) {
 }
 
 TEST(BestSteps, never_take_a_value_that_is_not_finite) {
-  EXPECT_EQ(best_steps(history_of({kNan, kInfinity, 0.1, -kInfinity}), kKey, Direction::kMax, 4), (std::vector<int64_t>{3}));
+  EXPECT_EQ(best_steps(history_of({kNan, kInfinity, 0.1, -kInfinity}), kKey, Direction::kMax, 4),
+            (std::vector<int64_t>{3}));
   EXPECT_EQ(best_steps(history_of({kNan, -kInfinity, 0.1}), kKey, Direction::kMin, 4), (std::vector<int64_t>{3}));
 }
 
@@ -54,11 +55,13 @@ TEST(Superfluous, is_what_is_neither_new_nor_good) {
   const auto history = history_of({0.9, 0.1, 0.8, 0.2, 0.3});
   EXPECT_EQ(superfluous(history, {2, 1, kKey, Direction::kMax}), (std::vector<int64_t>{2, 3}));
   EXPECT_EQ(superfluous(history, {1, 2, kKey, Direction::kMin}), (std::vector<int64_t>{1, 3}));
-  EXPECT_EQ(superfluous(history, {0, 0, kKey, Direction::kMin}), (std::vector<int64_t>{1, 2, 3, 4}));  // the newest stays
+  EXPECT_EQ(superfluous(history, {0, 0, kKey, Direction::kMin}),
+            (std::vector<int64_t>{1, 2, 3, 4}));  // the newest stays
   EXPECT_TRUE(superfluous({}, {}).empty());
 }
 
-/// Random metrics and limits, saved and validated in turn as a run does: the best of all and the newest are always there.
+/// Random metrics and limits, saved and validated in turn as a run does: the best of all and the newest are always
+/// there.
 TEST(Superfluous, never_takes_the_newest_or_the_best) {
   std::mt19937_64 random(13);
   const auto below = [&random](uint64_t n) { return static_cast<int64_t>(random() % n); };

@@ -1,8 +1,8 @@
 // Checkpoint directories: complete or absent, canonical, and damage is named.
 #include <core/storage/checkpoint.hpp>
 
-#include <array>
 #include <sys/resource.h>
+#include <array>
 #include <csignal>
 
 #include <gtest/gtest.h>
@@ -39,7 +39,8 @@ TEST(StepName, round_trips_and_sorts) {
   EXPECT_EQ(step_name(12345678), "step-12345678");
   EXPECT_EQ(step_of("step-000500"), 500);
   EXPECT_EQ(step_of("step-12345678"), 12345678);
-  for (const char* name : {"step-", "step-12", "step-00050x", "step--00500", ".step-000500", "step-99999999999999999999"}) {
+  for (const char* name :
+       {"step-", "step-12", "step-00050x", "step--00500", ".step-000500", "step-99999999999999999999"}) {
     EXPECT_EQ(step_of(name), std::nullopt) << name;
   }
 }
@@ -55,7 +56,8 @@ TEST(Checkpoint, gives_back_what_was_written) {
   EXPECT_EQ(checkpoint.json("state").at("seed"), 7);
   EXPECT_EQ(checkpoint.tensors("model.net").find("net.weight")->array.as<float>()[3], 4.0F);
   const std::string message = message_of<Error>([&] { (void)checkpoint.json("optimizer"); });
-  EXPECT_NE(message.find("has no optimizer.json; it has model.net.safetensors, state.json"), std::string::npos) << message;
+  EXPECT_NE(message.find("has no optimizer.json; it has model.net.safetensors, state.json"), std::string::npos)
+      << message;
 }
 
 TEST(Checkpoint, has_the_same_bytes_for_the_same_content) {
@@ -87,7 +89,8 @@ TEST(Checkpoint, names_each_damaged_file) {
       std::string flipped = whole;
       flipped[place] = static_cast<char>(flipped[place] ^ 1);
       put(path / file, flipped);
-      EXPECT_NE(refusal(path).find(std::string(file) + " does not have the content"), std::string::npos) << refusal(path);
+      EXPECT_NE(refusal(path).find(std::string(file) + " does not have the content"), std::string::npos)
+          << refusal(path);
     }
     put(path / file, whole.substr(0, whole.size() - 1));
     EXPECT_NE(refusal(path).find(std::string(file) + " has "), std::string::npos) << refusal(path);
@@ -112,7 +115,9 @@ TEST(Checkpoint, refuses_a_manifest_that_is_missing_torn_or_leads_out_of_the_fol
     put(manifest, json.dump());
     return refusal(path);
   };
-  EXPECT_NE(with({{"format", 2}, {"step", 3}, {"files", Json::array()}}).find("has format 2, this Tenon reads format 1"), std::string::npos);
+  EXPECT_NE(
+      with({{"format", 2}, {"step", 3}, {"files", Json::array()}}).find("has format 2, this Tenon reads format 1"),
+      std::string::npos);
   EXPECT_NE(with(Json::array()).find("no number \"format\""), std::string::npos);
   EXPECT_NE(with({{"format", 1}, {"step", 3}}).find("lists no files"), std::string::npos);
   const Json escape = {{"name", "../state.json"}, {"bytes", 1}, {"sha256", ""}};

@@ -77,11 +77,13 @@ TEST(RunDirectory, is_live_while_it_is_open_and_no_longer) {
       FAIL() << "opened twice";
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::kStorage);
-      EXPECT_NE(std::string(error.what()).find("belongs to a process that is running"), std::string::npos) << error.what();
+      EXPECT_NE(std::string(error.what()).find("belongs to a process that is running"), std::string::npos)
+          << error.what();
     }
   }
   EXPECT_FALSE(is_live(path));
   EXPECT_EQ(RunDirectory::open(path).number(), 1);
+  EXPECT_EQ(RunDirectory::open(path / "").path(), path);
   EXPECT_FALSE(is_live(folder / "none"));
 }
 
@@ -136,6 +138,14 @@ TEST(RunDirectory, refuses_names_that_lead_elsewhere) {
   for (const char* name : {"", "..", "a/b", ".hidden"}) {
     EXPECT_THROW((void)RunDirectory::create(folder.path(), name), Error) << name;
   }
+}
+
+TEST(RunDirectory, passes_over_a_name_that_a_file_has) {
+  const TemporaryFolder folder;
+  put(folder / "digits/0001", "a file");
+  EXPECT_EQ(RunDirectory::create(folder.path(), "digits").number(), 2);
+  EXPECT_EQ(content_of(folder / "digits/0001"), "a file");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder / "digits"), {}), 2);
 }
 
 TEST(RunDirectory, says_what_to_do_where_a_file_is_in_the_way) {

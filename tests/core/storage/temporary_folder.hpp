@@ -1,6 +1,7 @@
 // A folder for one test, removed with all that is in it.
 #pragma once
 
+#include <sys/stat.h>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -14,6 +15,7 @@ namespace tenon::core {
 class TemporaryFolder {
  public:
   TemporaryFolder() {
+    ::umask(022);  // what is made here must not depend on who runs the tests
     std::string name = std::filesystem::temp_directory_path() / "tenon-test-XXXXXX";
     if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder can be made");
     path_ = std::filesystem::canonical(name);

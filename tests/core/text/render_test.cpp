@@ -31,8 +31,8 @@ Diagnostic example() {
 
 Diagnostic at(const std::string& text, std::size_t begin, std::size_t end) {
   Diagnostic diagnostic;
-  diagnostic.code = "x";
-  diagnostic.message = "m";
+  diagnostic.code = "fault";
+  diagnostic.message = "is wrong";
   diagnostic.span = {std::make_shared<const Source>("a.json", text), begin, end};
   return diagnostic;
 }
@@ -74,9 +74,10 @@ TEST(RenderText, ShowsAnArgumentWithItsOption) {
 
 TEST(RenderText, ShowsSecondaryPlacesWithDashes) {
   Diagnostic diagnostic = at("{\"lr\": 1}\n{\"lr\": 2}", 11, 15);
-  diagnostic.secondary = {{{diagnostic.span.source, 1, 5}, "first here"}};
+  const Span first{diagnostic.span.source, 1, 5};
+  diagnostic.secondary.push_back({first, "first here"});
   EXPECT_EQ(render_text(diagnostic),
-            "error[x]: m\n"
+            "error[fault]: is wrong\n"
             "  --> a.json:2:2\n"
             "2  | {\"lr\": 2}\n"
             "   |  ^^^^\n"
@@ -95,9 +96,9 @@ TEST(RenderText, WithoutAPlaceTheLabelIsANote) {
 }
 
 TEST(RenderText, TabsAndControlCharactersKeepTheCaretInPlace) {
-  const std::string out = render_text(at("\t\x01\"é\" x", 6, 7));
+  const std::string out = render_text(at("\t\x01\"é\" x", 7, 8));
   EXPECT_NE(out.find("1  |     ·\"é\" x\n"), std::string::npos) << out;
-  EXPECT_NE(out.find("   |        ^\n"), std::string::npos) << out;
+  EXPECT_NE(out.find("   |          ^\n"), std::string::npos) << out;
 }
 
 TEST(RenderText, ASpanOverLinesIsMarkedOnItsFirst) {
@@ -147,7 +148,8 @@ TEST(WantColor, FollowsTheTerminalAndTheEnvironment) {
 
 TEST(RenderJson, HasTheMembersOfRustc) {
   Diagnostic diagnostic = example();
-  diagnostic.secondary = {{{diagnostic.span.source, 0, 1}, "there"}};
+  const Span there{diagnostic.span.source, 0, 1};
+  diagnostic.secondary.push_back({there, "there"});
   const std::string out = render_json(diagnostic);
   ASSERT_EQ(out.find('\n'), out.size() - 1);
   const Json json = Json::parse(out);

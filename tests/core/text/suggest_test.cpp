@@ -77,6 +77,11 @@ TEST(Nearest, TiesKeepTheEarlier) {
   EXPECT_EQ(nearest("mix", std::vector<std::string>{"min", "max"}), "min");
 }
 
+TEST(Nearest, PrefersNamesThatLostALetterToNamesThatChangedOne) {
+  EXPECT_EQ(nearest("sizs", std::vector<std::string>{"size", "sizes"}), "sizes");
+  EXPECT_EQ(nearest("train_", std::vector<std::string>{"train", "train_x"}), "train_x");
+}
+
 TEST(DidYouMean, IsEmptyWhenNothingIsNear) {
   EXPECT_EQ(did_you_mean("momentun", kParameters), "did you mean \"momentum\"?");
   EXPECT_EQ(did_you_mean("dropout", kParameters), "");

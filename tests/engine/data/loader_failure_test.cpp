@@ -2,10 +2,13 @@
 #include <engine/data/loader.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
+#include <latch>
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <engine/data/fakes.hpp>
@@ -83,6 +86,26 @@ TEST_P(LoaderFailure, OfAnyTypeArrives) {
   Loader loader(stream, options(GetParam()));
   expect_bad_third_batch(loader,
                          "\"train_set\" (dataset:fake), sample 10 of \"train_set\", epoch 1: an exception of type int");
+}
+
+TEST(LoaderFailureOrder, TheFirstOfTheBatchSpeaksWhicheverFailedFirst) {
+  for (const bool first_is_slow : {false, true}) {
+    FakeDataset dataset(20);
+    std::latch both(2);
+    dataset.before([&](int64_t index) {
+      if (index == 9 || index == 10) {
+        both.arrive_and_wait();
+        if ((index == 9) == first_is_slow) {
+          std::this_thread::sleep_for(std::chrono::milliseconds(30));
+        }
+        throw std::runtime_error("damaged");
+      }
+    });
+    const Stream stream({"train_set", "dataset:fake", &dataset}, {}, 7);
+    Loader loader(stream, options(2));
+    loader.start(0, 2, 1);
+    EXPECT_NE(error_of(ErrorCode::kData, [&] { (void)loader.next(); }).find("sample 9 of"), std::string::npos);
+  }
 }
 
 TEST_P(LoaderFailure, ThatNobodyAsksForLeavesNothingHanging) {

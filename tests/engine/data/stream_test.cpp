@@ -57,7 +57,7 @@ std::string failure_of(const Dataset& dataset, std::vector<TransformNode> transf
   return error_of(ErrorCode::kData, [&] { (void)sample_of(stream, {3, 2}); });
 }
 
-FunctionDataset vector_dataset(Spec spec, Shape shape) {
+FunctionDataset vector_dataset(Spec spec, const Shape& shape) {
   return {9, std::move(spec), [shape](int64_t, Sample& out) {
             for (float& value : out.allocate("x", Dtype::kFloat32, shape).as<float>()) {
               value = 1;
@@ -208,7 +208,7 @@ TEST(StreamFailure, AFieldThatIsNotReadIsNamed) {
 }
 
 TEST(StreamFailure, AWrongTypeOrShapeIsShownBesideTheSpec) {
-  const auto reads = [](Dtype dtype, Shape shape) {
+  const auto reads = [](Dtype dtype, const Shape& shape) {
     return FunctionDataset(9, {{"x", Dtype::kFloat32, {2, Dim()}}},
                            [dtype, shape](int64_t, Sample& out) { (void)out.allocate(0, dtype, shape); });
   };

@@ -113,12 +113,19 @@ class CheckTest(ProgramTest):
             self.assertIn(each["message"], each["rendered"])
 
     def test_a_shape_mismatch_names_both_nodes_and_both_shapes(self):
-        name = self.demo_text('"logits": "net.logits", "target": "batch.label" } },\n    "acc"',
-                              '"logits": "batch.image", "target": "batch.label" } },\n    "acc"')
-        code, out, err = self.tenon("check", name)
+        def append_a_second_network(pipeline):
+            nodes = pipeline["nodes"]
+            nodes["top"] = {"use": "model:cnn", "in": {"image": "net.logits"}, "with": {"classes": 10}}
+            nodes["loss"]["in"]["logits"] = nodes["acc"]["in"]["logits"] = "top.logits"
+            nodes["opt"]["of"] = ["net", "top"]
+
+        code, out, err = self.tenon("check", self.demo(append_a_second_network))
         self.assertEqual((code, out), (2, ""))
-        self.assertIn("error[", err)
-        self.assertIn('"loss"', err)
+        self.assertTrue(err.startswith("error[shape-mismatch]: "), err)
+        self.assertIn("  /nodes/top/in/image\n", err)
+        title = err.splitlines()[0]
+        for text in ('"top"', '"net.logits"', "[N, C, H, W]", "[N, 10]"):
+            self.assertIn(text, title)
 
 
 if __name__ == "__main__":

@@ -42,9 +42,9 @@ class OpensNothingTest(ProgramTest):
                 self.assertEqual([call for call in mapped if f"<{PLUGINS}" in call], [])
                 self.assertEqual(sum("execve(" in call for call in calls), 1)
 
-    def test_check_reads_the_plugins(self):
-        # Otherwise the test above would hold for a program that looks elsewhere.
+    def test_the_watch_sees_what_it_watches_for(self):
         self.assertTrue(any(f'"{PLUGINS}' in call for call in self.trace(["check", "digits.json"])))
+        self.assertTrue(any("libtorch_cpu" in call for call in self.trace(["doctor"])))
 
 
 if __name__ == "__main__":

@@ -53,7 +53,7 @@ class ProgramTest(unittest.TestCase):
             timeout=TIME_LIMIT,
         )
         out = done.stdout.decode() if done.stdout is not None else ""
-        return Outcome(done.returncode, out, done.stderr.decode())
+        return Outcome(done.returncode, out, done.stderr.decode(errors="replace"))
 
     def tenon_on_terminal(self, *arguments, env=None):
         """Both streams are one terminal; what it shows comes back as `out`."""

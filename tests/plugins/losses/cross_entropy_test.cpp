@@ -1,5 +1,6 @@
 // loss:cross_entropy against the formula written out in float64, and against libtorch's mean.
 #include <cmath>
+#include <sstream>
 
 #include <gtest/gtest.h>
 
@@ -25,10 +26,11 @@ constexpr int64_t kClasses = 4;
 constexpr int64_t kIgnored = 255;
 
 std::string json(const Case& values) {
-  std::string weights;
-  for (const double weight : values.weights) weights += (weights.empty() ? "" : ",") + std::to_string(weight);
-  return R"({"ignore_index": 255, "label_smoothing": )" + std::to_string(values.smoothing) + R"(, "class_weights": [)" +
-         weights + "]}";
+  std::ostringstream text;
+  text << R"({"ignore_index": 255, "label_smoothing": )" << values.smoothing << R"(, "class_weights": [)";
+  for (std::size_t i = 0; i < values.weights.size(); ++i) text << (i == 0 ? "" : ",") << values.weights[i];
+  text << "]}";
+  return text.str();
 }
 
 class CrossEntropyTest : public ::testing::TestWithParam<Case> {
@@ -127,7 +129,7 @@ INSTANTIATE_TEST_SUITE_P(All, CrossEntropyTest,
                                            Case{"weighted", 0, {1, 0.5, 0, 2}, {}, true},
                                            Case{"all_at_once", 0.2, {1, 0.5, 0.25, 2}, {3}, true},
                                            Case{"pixels", 0.1, {2, 1, 1, 0.5}, {3, 5}, true}),
-                         [](const auto& info) { return info.param.name; });
+                         [](const auto& each) { return each.param.name; });
 
 TEST(CrossEntropy, WeighsNothingWhereAllIsIgnored) {
   const auto loss = make<Loss>("tenon_losses", "cross_entropy");

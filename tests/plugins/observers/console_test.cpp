@@ -51,7 +51,7 @@ TEST_F(ConsoleTest, WritesOneLineAnIntervalWithoutATerminal) {
   use("auto");
   EXPECT_EQ(written({event(Kind::kRunStart, 0, 0), training_step(166)}),
             "training for 425 steps, 25 epochs\n"
-            "epoch 10/25  step 166/425  loss 0.08123  lr.opt 0.00068  waiting 2 %  5123 samples/s  8.0 s left\n");
+            "epoch 10/25  step 166/425  loss 0.08123  lr.opt 0.00068  5123 samples/s  8.0 s left  wait 2 %\n");
 }
 
 TEST_F(ConsoleTest, JoinsWhatBelongsToOneStepIntoOneRow) {
@@ -62,7 +62,7 @@ TEST_F(ConsoleTest, JoinsWhatBelongsToOneStepIntoOneRow) {
   EXPECT_EQ(written({training_step(17), event(Kind::kCheckpoint, 17, 0, "runs/1/checkpoints/step-000017"),
                      event(Kind::kValidateStart, 17, 0, "val"), validated, event(Kind::kBest, 17, 0),
                      event(Kind::kCheckpoint, 34, 1), event(Kind::kMessage, 34, 1, "the disk is nearly full")}),
-            "epoch  2/25  step  17/425  loss 0.08123  lr.opt 0.00068  waiting 2 %  5123 samples/s  8.0 s left\n"
+            "epoch  2/25  step  17/425  loss 0.08123  lr.opt 0.00068  5123 samples/s  8.0 s left  wait 2 %\n"
             "epoch  1/25  step  17/425  loss 0.08123  saved  acc 0.9900  loss 12.35  best\n"
             "epoch  2/25  step  34/425  loss 0.08123  saved\n"
             "the disk is nearly full\n");
@@ -98,16 +98,25 @@ TEST_F(ConsoleTest, RedrawsOneLineInBarMode) {
   use("bar");
   const std::string erase = "\r\x1b[2K";
   EXPECT_EQ(written({training_step(106), training_step(213), event(Kind::kMessage, 213, 12, "hello")}),
-            erase + "######..................  epoch  7/25  step 106/425  loss 0.08123  w" + "" + erase +
-                "############............  epoch 13/25  step 213/425  loss 0.08123  w" + "" + erase + "hello\n");
+            erase + "####............  epoch  7/25  step 106/425  loss 0.08123  8.0 s left  wait 2 %" +  //
+                erase + "########........  epoch 13/25  step 213/425  loss 0.08123  8.0 s left  wait 2 %" + erase +
+                "hello\n");
   ::unsetenv("LC_ALL");
+}
+
+TEST_F(ConsoleTest, LeavesOutWholePartsWhereTheLineIsTooShort) {
+  use("bar");
+  Event crowded = training_step(106);
+  crowded.remaining = 360000;
+  const std::string text = written({crowded});
+  EXPECT_EQ(text.substr(text.find("epoch")), "epoch  7/25  step 106/425  loss 0.08123  100 h 00 min left");
 }
 
 TEST_F(ConsoleTest, DrawsBlocksWhereTheLocaleHasThem) {
   ::setenv("LC_ALL", "C.UTF-8", 1);
   use("bar");
   const std::string text = written({training_step(425)});
-  EXPECT_NE(text.find("━━━━━━━━━━━━━━━━━━━━━━━━  epoch 25/25  step 425/425"), std::string::npos) << text;
+  EXPECT_NE(text.find("━━━━━━━━━━━━━━━━  epoch 25/25  step 425/425"), std::string::npos) << text;
   EXPECT_EQ(text.find("\x1b[3"), std::string::npos) << "colours without a terminal";
   ::unsetenv("LC_ALL");
 }

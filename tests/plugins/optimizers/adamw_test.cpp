@@ -216,7 +216,7 @@ TEST_P(AdamwTest, DividesGradientsByTheirScale) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Types, AdamwTest, ::testing::Values(at::kDouble, at::kFloat),
-                         [](const auto& info) { return c10::toString(info.param); });
+                         [](const auto& type) { return c10::toString(type.param); });
 
 TEST(Adamw, ChecksItsParameters) {
   const auto made = [](const std::string& params) { (void)make<Optimizer>("tenon_optimizers", "adamw", params); };

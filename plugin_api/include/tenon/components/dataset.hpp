@@ -20,16 +20,16 @@ class Dataset : public Component {
   /// The fields of one item, without a batch axis, from the parameters alone. Called before open() too. [trainer]
   [[nodiscard]] virtual Spec spec() const = 0;
 
-  /// Opens files and builds the index; the only call that does I/O besides read(). Once. `inputs` are the datasets named
-  /// by the node's `in`, opened already; they outlive this one.
-  /// \throws Error (kData) naming file, place and fix. [trainer]
+  /// Opens files and builds the index; the only call that does I/O besides read(). Once. `inputs` are the datasets
+  /// named by the node's `in`, opened already; they outlive this one. \throws Error (kData) naming file, place and fix.
+  /// [trainer]
   virtual void open(std::span<Dataset* const> inputs) = 0;
 
   /// Number of items. After open(). [any thread]
   [[nodiscard]] virtual int64_t size() const = 0;
 
-  /// Text that changes when any item could read differently: a hash of the data, or names, sizes and times of its files.
-  /// After open(). [any thread]
+  /// Text that changes when any item could read differently: a hash of the data, or names, sizes and times of its
+  /// files. After open(). [any thread]
   [[nodiscard]] virtual std::string fingerprint() const = 0;
 
   /// Reads item `index`, 0 ≤ index < size(), into memory from `out.allocate`, every field of spec(), always the same

@@ -21,7 +21,9 @@ struct Verify {
   double atol = 1e-5;
 
   TENON_PARAMS(Verify,
-               field(&Verify::batch, "batch", "Batch sizes at which the file must agree with the live model").min(1).min_items(1),
+               field(&Verify::batch, "batch", "Batch sizes at which the file must agree with the live model")
+                   .min(1)
+                   .min_items(1),
                field(&Verify::rtol, "rtol", "Relative difference that is let through").min(0),
                field(&Verify::atol, "atol", "Absolute difference that is let through").min(0))
 };
@@ -46,9 +48,9 @@ class Exporter : public Component {
   /// What the gate is to check.
   [[nodiscard]] virtual const Verify& verify() const = 0;
 
-  /// Writes the model, in evaluation, on the CPU. `example` are inputs by port, with a batch that verify() does not name;
-  /// `outputs` are the model's output ports. The weights are copied: later changes of the model do not reach the file.
-  /// \throws Error (kVerification) when the model cannot be expressed, naming the operation or module. [trainer]
+  /// Writes the model, in evaluation, on the CPU. `example` are inputs by port, with a batch that verify() does not
+  /// name; `outputs` are the model's output ports. The weights are copied: later changes of the model do not reach the
+  /// file. \throws Error (kVerification) when the model cannot be expressed, naming the operation or module. [trainer]
   virtual void write(Model& model, const Tensors& example, const std::vector<std::string>& outputs,
                      const std::filesystem::path& file) = 0;
 

@@ -16,8 +16,8 @@ class Model : public Component {
   static constexpr const char* kInterface = "tenon.model";
   static constexpr uint32_t kRevision = 1;
 
-  /// Makes the network for inputs of these types and shapes: one field for each wired input port, batch axis included and
-  /// unknown. \throws Error (kConfig) when the parameters do not fit the inputs, naming both. [trainer]
+  /// Makes the network for inputs of these types and shapes: one field for each wired input port, batch axis included
+  /// and unknown. \throws Error (kConfig) when the parameters do not fit the inputs, naming both. [trainer]
   virtual void build(const Spec& in) = 0;
 
   /// The network, after build(). Takes tensors by input port and gives tensors by output port. [trainer]

@@ -29,16 +29,18 @@ struct Event {
     kTest,           ///< Values of the test.
     kExport,         ///< Written and verified; `text` is its path.
     kMessage,        ///< Something people should read: `text`.
-    kRunEnd,         ///< `text` says why: "done", "stopped by …", an error's first line.
+    kRunEnd,         ///< All went well; `text` says why it ended: "done", or what a controller gave as its reason.
+    kFailure,        ///< An error ends the run; `text` is its message, which the host tells with its place.
   };
 
   Kind kind = Kind::kMessage;
-  int64_t step = 0;          ///< Steps attempted so far.
-  int64_t planned = 0;       ///< Steps that the run is going to take, unless it stops early.
-  int64_t epoch = 0;         ///< Counts from 0.
+  int64_t step = 0;     ///< Steps attempted so far.
+  int64_t planned = 0;  ///< Steps that the run is going to take, unless it stops early.
+  int64_t epoch = 0;    ///< Counts from 0.
   int64_t epochs = 0;
-  double elapsed = 0;        ///< Seconds since the run began.
-  double remaining = -1;     ///< Seconds that the rest may take, validation and saving included; negative when not known yet.
+  double elapsed = 0;  ///< Seconds since the run began.
+  double remaining =
+      -1;  ///< Seconds that the rest may take, validation and saving included; negative when not known yet.
   double samples_per_second = 0;
   std::span<const LoggedValue> values;
   std::string_view text;

@@ -21,20 +21,21 @@ struct Hyper {
   double value = 0;
 };
 
-/// Parameters that share values such as the rate. All tensors belong to the engine, stay the same objects for the life of
-/// the run, and are written in place.
+/// Parameters that share values such as the rate. All tensors belong to the engine, stay the same objects for the life
+/// of the run, and are written in place.
 struct ParamGroup {
-  std::vector<std::string> names;   ///< Full names, "net.conv1.weight"; sorted by registration.
-  std::vector<at::Tensor> params;   ///< Views of flat_param.
-  std::vector<at::Tensor> grads;    ///< Views of flat_grad, in the same order.
-  at::Tensor flat_param;            ///< All of them in one buffer, each start aligned to 64 bytes; gaps hold zeros.
+  std::vector<std::string> names;  ///< Full names, "net.conv1.weight"; sorted by registration.
+  std::vector<at::Tensor> params;  ///< Views of flat_param.
+  std::vector<at::Tensor> grads;   ///< Views of flat_grad, in the same order.
+  at::Tensor flat_param;           ///< All of them in one buffer, each start aligned to 64 bytes; gaps hold zeros.
   at::Tensor flat_grad;
-  std::vector<Hyper> hypers;        ///< The component's schedulable parameters, in the order of declaration.
+  std::vector<Hyper> hypers;  ///< The component's schedulable parameters, in the order of declaration.
 
   /// \throws Error (kPlugin) for a name that is not schedulable.
   [[nodiscard]] const Hyper& hyper(std::string_view name) const;
 
-  /// A view of `flat` where parameter `index` lies in flat_param, in its shape: how state kept in one buffer gets a name.
+  /// A view of `flat` where parameter `index` lies in flat_param, in its shape: how state kept in one buffer gets a
+  /// name.
   [[nodiscard]] at::Tensor view_like(const at::Tensor& flat, std::size_t index) const;
 };
 

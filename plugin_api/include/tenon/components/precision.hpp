@@ -22,7 +22,8 @@ class Precision : public Component {
   /// The type of autocast in forward, or nothing for none. [trainer]
   [[nodiscard]] virtual std::optional<at::ScalarType> autocast() const = 0;
 
-  /// What the loss is multiplied by before backward; gradients are divided by it once, before they are clipped. [trainer]
+  /// What the loss is multiplied by before backward; gradients are divided by it once, before they are clipped.
+  /// [trainer]
   [[nodiscard]] virtual double scale() const = 0;
 
   /// Told after each attempted step whether all gradients were finite. [trainer]

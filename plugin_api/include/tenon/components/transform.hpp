@@ -26,9 +26,10 @@ class Transform : public Component {
   /// \throws Error (kConfig) when a field is missing or has a type or shape that this transform cannot take. [trainer]
   [[nodiscard]] virtual Spec spec(const Spec& in) const = 0;
 
-  /// Reads fields with `at`, writes the changed ones into memory from `allocate`; input memory is read-only. Fields that
-  /// it does not allocate keep their value. `random` is keyed by (seed, node, epoch, sample, occurrence), so results do not
-  /// depend on threads; without draws no number is made. Called concurrently from many threads. \throws Error (kData). [loader]
+  /// Reads fields with `at`, writes the changed ones into memory from `allocate`; input memory is read-only. Fields
+  /// that it does not allocate keep their value. `random` is keyed by (seed, node, epoch, sample, occurrence), so
+  /// results do not depend on threads; without draws no number is made. Called concurrently from many threads. \throws
+  /// Error (kData). [loader]
   virtual void apply(Sample& sample, Rng& random, const When& when) const = 0;
 };
 

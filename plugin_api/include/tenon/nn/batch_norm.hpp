@@ -13,9 +13,9 @@ struct BatchNormOptions {
   double momentum = 0.1;  ///< Weight of the newest batch in the running statistics.
 };
 
-/// (x − mean) / sqrt(variance + eps) · weight + bias for each channel of [N, C, …] (Ioffe and Szegedy, ICML 2015). While it
-/// trains, statistics of the batch; else the running ones. Slots: weight, bias [C]; buffers running_mean, running_var [C],
-/// num_batches_tracked, named as in libtorch.
+/// (x − mean) / sqrt(variance + eps) · weight + bias for each channel of [N, C, …] (Ioffe and Szegedy, ICML 2015).
+/// While it trains, statistics of the batch; else the running ones. Slots: weight, bias [C]; buffers running_mean,
+/// running_var [C], num_batches_tracked, named as in libtorch.
 class BatchNorm final : public Layer {
  public:
   BatchNorm(Module* parent, std::string name, int64_t channels, const BatchNormOptions& options = {});

@@ -10,11 +10,11 @@
 namespace tenon::nn {
 
 struct Conv2dOptions {
-  int64_t in = 1;        ///< Channels that come in.
-  int64_t out = 1;       ///< Channels that go out.
-  int64_t kernel = 3;    ///< Side of the square kernel.
+  int64_t in = 1;      ///< Channels that come in.
+  int64_t out = 1;     ///< Channels that go out.
+  int64_t kernel = 3;  ///< Side of the square kernel.
   int64_t stride = 1;
-  int64_t padding = 0;   ///< Zeros added at each border.
+  int64_t padding = 0;  ///< Zeros added at each border.
   int64_t dilation = 1;
   int64_t groups = 1;
   bool bias = true;

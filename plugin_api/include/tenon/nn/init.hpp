@@ -14,6 +14,6 @@ namespace tenon::nn {
 /// Uniform in ±1/sqrt(fan_in): libtorch's start for biases.
 [[nodiscard]] Init fan_in_uniform(int64_t fan_in);
 
-[[nodiscard]] Init constant(double value);
+[[nodiscard]] Init constant(double number);
 
 }  // namespace tenon::nn

@@ -1,4 +1,5 @@
-// Slots for trained values and for buffers: authors hold slots, never tensors, so that the engine may put any value there.
+// Slots for trained values and for buffers: authors hold slots, never tensors, so that the engine may put any value
+// there.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +28,9 @@ class Param {
 
   /// The value that forward shall use now.
   [[nodiscard]] const at::Tensor& value() const noexcept { return value_; }
-  operator const at::Tensor&() const noexcept { return value_; }  // NOLINT(google-explicit-constructor): reads as a tensor
+  operator const at::Tensor&() const noexcept {
+    return value_;
+  }  // NOLINT(google-explicit-constructor): reads as a tensor
 
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   [[nodiscard]] const std::vector<int64_t>& shape() const noexcept { return shape_; }
@@ -53,7 +56,9 @@ class Buffer {
   Buffer& operator=(const Buffer&) = delete;
 
   [[nodiscard]] const at::Tensor& value() const noexcept { return value_; }
-  operator const at::Tensor&() const noexcept { return value_; }  // NOLINT(google-explicit-constructor): reads as a tensor
+  operator const at::Tensor&() const noexcept {
+    return value_;
+  }  // NOLINT(google-explicit-constructor): reads as a tensor
 
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   [[nodiscard]] const std::vector<int64_t>& shape() const noexcept { return shape_; }

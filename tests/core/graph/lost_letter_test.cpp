@@ -1,0 +1,149 @@
+// The demo with one letter lost, for every letter of every key, enum, reference and component name: each is an error at
+// the exact place with the original proposed, and two of them are told together.
+#include <cctype>
+#include <cstddef>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+
+#include <core/graph/fixture.hpp>
+#include <core/json/pointer.hpp>
+#include <core/json/reader.hpp>
+#include <core/units.hpp>
+
+namespace tenon::core::testing {
+namespace {
+
+/// A key or a text of the demo.
+struct Token {
+  std::string pointer;
+  std::size_t begin = 0;  ///< Of the opening quote.
+  std::size_t end = 0;
+  bool is_key = false;
+};
+
+/// One letter lost.
+struct Loss {
+  Token token;
+  std::size_t at = 0;  ///< Offset of the letter in the text.
+};
+
+/// Names that the file introduces, and texts that are no names at all.
+bool is_free(const std::string& pointer, bool is_key, const std::string& text) {
+  const std::string parent(parent_pointer(pointer));
+  if (is_key) return parent == "/nodes" || parent == "/vars";
+  if (pointer == "/name" || pointer == "/$schema" || last_segment(pointer) == "match") return true;
+  constexpr UnitKind kinds[] = {UnitKind::kSpan, UnitKind::kTime, UnitKind::kBytes};
+  return std::holds_alternative<Quantity>(parse_quantity(text, kinds));
+}
+
+void collect(const Document& document, const Json& value, const std::string& pointer, std::vector<Token>& tokens) {
+  const Place* const place = document.places.find(pointer);
+  ASSERT_NE(place, nullptr) << pointer;
+  if (place->key && !is_free(pointer, true, "")) tokens.push_back({pointer, place->key.begin, place->key.end, true});
+  if (value.is_string() && !is_free(pointer, false, value.get<std::string>())) {
+    tokens.push_back({pointer, place->value.begin, place->value.end, false});
+  }
+  if (value.is_object()) {
+    for (const auto& [key, member] : value.items()) collect(document, member, child_pointer(pointer, key), tokens);
+  }
+  if (value.is_array()) {
+    for (std::size_t i = 0; i < value.size(); ++i) collect(document, value[i], child_pointer(pointer, i), tokens);
+  }
+}
+
+class LostLetter : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    Diagnostics diagnostics;
+    const Document document = read_json(std::make_shared<Source>("digits.json", text_), diagnostics);
+    ASSERT_TRUE(diagnostics.empty());
+    collect(document, document.value, "", tokens_);
+    for (const Token& token : tokens_) {
+      for (std::size_t at = token.begin; at < token.end; ++at) {
+        if (std::isalnum(static_cast<unsigned char>(text_[at])) != 0) losses_.push_back({token, at});
+      }
+    }
+  }
+
+  [[nodiscard]] std::string original(const Loss& loss) const {
+    return text_.substr(loss.token.begin, loss.token.end - loss.token.begin);
+  }
+
+  [[nodiscard]] std::string describe(const Loss& loss) const {
+    std::string lost = original(loss);
+    lost.erase(loss.at - loss.token.begin, 1);
+    return fmt::format("{} {} as {}", loss.token.pointer, loss.token.is_key ? "key" : "value", lost);
+  }
+
+  /// The error that stands at the token and proposes the original.
+  [[nodiscard]] bool is_told(const Built& built, const Loss& loss, std::size_t shift = 0) const {
+    for (const Diagnostic& each : built.diagnostics.all()) {
+      if (each.severity == Severity::kError && each.span.begin == loss.token.begin - shift && each.suggestion &&
+          each.suggestion->span.begin == loss.token.begin - shift && each.suggestion->replacement == original(loss)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  std::string text_ = demo_text();
+  std::vector<Token> tokens_;
+  std::vector<Loss> losses_;
+};
+
+TEST_F(LostLetter, CoversTheDemo) {
+  EXPECT_GT(tokens_.size(), 150U);
+  EXPECT_GT(losses_.size(), 800U);
+}
+
+TEST_F(LostLetter, IsOneErrorAtItsPlaceWithTheOriginalProposed) {
+  std::vector<std::string> failures;
+  for (const Loss& loss : losses_) {
+    const Built built = build(text_.substr(0, loss.at) + text_.substr(loss.at + 1));
+    const bool one = built.diagnostics.errors() == 1;
+    if (one && is_told(built, loss) && built.diagnostics.exit_code() == 2 && !built.graph) continue;
+    failures.push_back(fmt::format("{}\n{}", describe(loss), built.text()));
+  }
+  EXPECT_TRUE(failures.empty()) << failures.size() << " of " << losses_.size() << ":\n"
+                                << fmt::format("{}", fmt::join(failures, "\n"));
+}
+
+/// Where a mistake may hide another: both stand in the same entry of a section, or one of them names the section.
+std::string entry_of(const Token& token) {
+  const std::vector<std::string> segments = split_pointer(token.pointer);
+  if (segments.size() < 2) return "";
+  return segments[0] == "nodes" ? segments[0] + "/" + segments[1] : segments[0];
+}
+
+TEST_F(LostLetter, IsToldTogetherWithAnother) {
+  std::vector<std::string> failures;
+  std::size_t pairs = 0;
+  for (std::size_t i = 0; i < losses_.size(); ++i) {
+    const Loss* first = &losses_[i];
+    const Loss* second = &losses_[(i * 7919 + 4001) % losses_.size()];
+    if (first->at > second->at) std::swap(first, second);
+    const std::string here = entry_of(first->token);
+    const std::string there = entry_of(second->token);
+    if (here == there || here.empty() || there.empty()) continue;
+    ++pairs;
+    std::string text = text_;
+    text.erase(second->at, 1);
+    text.erase(first->at, 1);
+    const Built built = build(text);
+    if (is_told(built, *first) && is_told(built, *second, 1) && built.diagnostics.exit_code() == 2) continue;
+    failures.push_back(fmt::format("{} and {}\n{}", describe(*first), describe(*second), built.text()));
+  }
+  EXPECT_GT(pairs, 400U);
+  EXPECT_TRUE(failures.empty()) << failures.size() << " of " << pairs << ":\n"
+                                << fmt::format("{}", fmt::join(failures, "\n"));
+}
+
+}  // namespace
+}  // namespace tenon::core::testing

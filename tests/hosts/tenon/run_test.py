@@ -1,0 +1,92 @@
+"""`tenon run`: a short training, its table and its files; and runs that cannot start or cannot end well."""
+
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import unittest
+
+from program import PROGRAM, TIME_LIMIT, ProgramTest
+
+SHORT = ["--set", "vars.epochs=4"]
+PYTHON = os.environ.get("TENON_PYTHON", "python3")
+
+
+class RunTest(ProgramTest):
+    def shell(self, line):
+        return subprocess.run(line, shell=True, cwd=self.folder, env=self.environment(), capture_output=True,
+                              text=True, timeout=TIME_LIMIT)
+
+    def test_a_run_ends_with_a_table_and_with_what_to_do_next(self):
+        code, out, err = self.tenon("run", "digits.json", *SHORT)
+        self.assertEqual(code, 0, err)
+        table, _, following = out.partition("\nWhat next\n")
+        rows = dict(re.findall(r"^  (\w+(?: \w+)*)  +(.+)$", table, re.MULTILINE))
+        self.assertEqual(
+            list(rows),
+            ["test accuracy", "validation accuracy", "training", "run directory", "checkpoint", "export script"])
+        self.assertGreater(float(rows["test accuracy"]), 0.3)
+        self.assertRegex(rows["validation accuracy"], r"^0\.\d{4} \(best checkpoint\)$")
+        self.assertRegex(rows["training"], r"^4 epochs, 68 steps in \d+\.\d s, \d+ samples/s$")
+        self.assertEqual(rows["run directory"], "runs/digits/0001")
+        self.assertTrue((self.folder / rows["checkpoint"] / "manifest.json").is_file())
+        file, _, verdict = rows["export script"].partition(", ")
+        self.assertTrue((self.folder / file).is_file())
+        self.assertRegex(verdict, r"^verified: largest error \S+ over batches of 1, 3, 17$")
+
+        commands = [line.strip() for line in following.splitlines() if not line.startswith("  #")]
+        self.assertEqual(len(commands), 3)
+        python, explain, again = commands
+        self.assertEqual(shlex.split(explain), [str(PROGRAM), "explain", "digits.json", *SHORT])
+        self.assertEqual(shlex.split(again), [str(PROGRAM), "run", "digits.json", *SHORT, "--set", "vars.lr=0.001"])
+        self.assertEqual(self.shell(explain).returncode, 0)
+        self.assertEqual(self.shell(again.replace(" run ", " check ")).returncode, 0)
+        self.assertTrue(python.startswith("python3 -c "))
+        if subprocess.run([PYTHON, "-c", "import torch"], capture_output=True).returncode == 0:
+            loaded = self.shell(shlex.quote(PYTHON) + python.removeprefix("python3"))
+            self.assertEqual(loaded.returncode, 0, loaded.stderr)
+            self.assertIn("RecursiveScriptModule", loaded.stdout)
+
+    def test_progress_that_is_piped_has_bounded_lines(self):
+        code, out, err = self.tenon("run", "digits.json", *SHORT)
+        self.assertEqual(code, 0, err)
+        self.assertNotIn("\r", out + err)
+        self.assertNotIn("\x1b", out + err)
+        self.assertLess(len(err.splitlines()), 40)
+
+    def test_a_terminal_gets_the_table_too(self):
+        code, out, _ = self.tenon_on_terminal("run", "digits.json", *SHORT)
+        self.assertEqual(code, 0, out)
+        self.assertIn("run directory", out)
+        self.assertIn("\x1b[", out)
+
+    def test_a_wrong_pipeline_starts_nothing(self):
+        code, out, err = self.tenon("run", "digits.json", "--set", "nodes.opt.with.rl=1")
+        self.assertEqual((code, out), (2, ""))
+        self.assertIn("1 error; nothing was started", err)
+        self.assertEqual(os.listdir(self.folder), ["digits.json"])
+
+    @unittest.skipIf(pathlib.Path("/dev/nvidia0").exists(), "there is a GPU")
+    def test_a_gpu_that_is_not_there_is_an_error_at_its_setting(self):
+        code, out, err = self.tenon("run", "digits.json", "--set", 'run.device="cuda"')
+        self.assertEqual((code, out), (2, ""))
+        self.assertIn("no NVIDIA driver", err)
+        self.assertIn("--> --set run.device=…  /run/device", err)
+        self.assertFalse((self.folder / "runs").exists())
+
+    def test_a_run_that_cannot_be_written_ends_with_10(self):
+        code, out, err = self.tenon("run", "digits.json", "--set", 'run.dir="digits.json"')
+        self.assertEqual((code, out), (10, ""))
+        self.assertTrue(err.startswith("error"), err)
+        self.assertIn(str(self.folder / "digits.json"), err)
+
+    def test_a_libtorch_that_is_not_there_ends_with_3(self):
+        code, out, err = self.tenon("run", "digits.json", env={"TENON_LIBTORCH": str(self.folder)})
+        self.assertEqual((code, out), (3, ""))
+        self.assertIn("error[no-libtorch]", err)
+        self.assertIn(str(self.folder), err)
+
+
+if __name__ == "__main__":
+    unittest.main()
