@@ -20,6 +20,9 @@ namespace {
 
 int64_t ceil_divide(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
+/// A number for people: not-a-number has no sign.
+std::string number_text(double value) { return std::isnan(value) ? "NaN" : fmt::format("{:g}", value); }
+
 }  // namespace
 
 at::Generator make_generator(c10::Device device) {
@@ -193,20 +196,22 @@ void Training::diverged(double norm, const std::vector<at::Tensor>& sums, const 
                         const std::vector<DeviceBatch>& window) const {
   std::vector<std::string> losses;
   for (std::size_t t = 0; t < sums.size(); ++t) {
-    losses.push_back(fmt::format("{} = {}", fit_.losses[t].node, (sums[t] / weights[t]).item<double>()));
+    losses.push_back(fmt::format("{} = {}", fit_.losses[t].node, number_text((sums[t] / weights[t]).item<double>())));
   }
   std::vector<std::string> rates;
-  for (const auto& [key, value] : optimization_.logged()) rates.push_back(fmt::format("{} = {}", key, value));
+  for (const auto& [key, value] : optimization_.logged()) {
+    rates.push_back(fmt::format("{} = {}", key, number_text(value)));
+  }
   std::vector<int64_t> samples;
   for (const DeviceBatch& batch : window) {
     samples.insert(samples.end(), batch.sample_ids.begin(), batch.sample_ids.end());
   }
   const std::size_t shown = std::min<std::size_t>(samples.size(), 8);
   const std::string message = fmt::format(
-      "training diverged at step {} (epoch {}): the gradients' norm is {}, {}, {}; samples {}{}; nothing was updated, "
-      "the "
-      "last checkpoint is intact. Try a lower learning rate, clipping (fit.clip.norm), or look at those samples",
-      step_ + 1, epoch_ + 1, norm, fmt::join(losses, ", "), fmt::join(rates, ", "),
+      "training diverged at step {} (epoch {}): the gradients' norm is {}, {}, {}; samples {}{}; this step changed "
+      "nothing, and checkpoints are as they were. Try a lower learning rate, clipping (fit.clip.norm), "
+      "or look at those samples",
+      step_ + 1, epoch_ + 1, number_text(norm), fmt::join(losses, ", "), fmt::join(rates, ", "),
       fmt::join(samples.begin(), samples.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
       shown < samples.size() ? ", …" : "");
   throw PlacedError(core::diagnose(components_.resolved(), "/fit", Error(ErrorCode::kDiverged, message)));
@@ -219,7 +224,7 @@ std::vector<std::pair<std::string, double>> Training::take_log() {
       const std::string message = fmt::format(
           "training diverged before step {} (epoch {}): {} is {}; updates with such "
           "gradients were skipped. Try a lower learning rate or clipping (fit.clip.norm)",
-          step_, epoch_ + 1, key, value);
+          step_, epoch_ + 1, key, number_text(value));
       throw PlacedError(core::diagnose(components_.resolved(), "/fit", Error(ErrorCode::kDiverged, message)));
     }
   }

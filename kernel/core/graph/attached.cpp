@@ -7,6 +7,7 @@
 #include <core/graph/stages.hpp>
 #include <core/json/pointer.hpp>
 #include <core/schema/checker.hpp>
+#include <tenon/components/observer.hpp>
 
 namespace tenon::core {
 namespace {
@@ -14,6 +15,15 @@ namespace {
 constexpr std::array<std::string_view, 1> kExporter{"exporter"};
 constexpr std::array<std::string_view, 1> kDistributed{"distributed"};
 constexpr std::string_view kDefaultObserver = "observer:console";
+
+/// What stands in `stop` must be able to stop.
+void require_controller(Draft& draft, const Attached& each) {
+  if (each.info->has_ability(Controller::kAbility)) return;
+  Diagnostic diagnostic =
+      draft.at_value(each.pointer + "/use", "no-controller", fmt::format("{} cannot end a run", each.use));
+  diagnostic.label = "it belongs to \"observe\"";
+  draft.add(std::move(diagnostic));
+}
 
 std::vector<Attached> read_list(Draft& draft, const std::string& section) {
   std::vector<Attached> list;
@@ -30,7 +40,9 @@ std::vector<Attached> read_list(Draft& draft, const std::string& section) {
     each.info = find_component(draft, each.pointer + "/use", each.use, "observer", "\"" + section + "\"", kind);
     if (each.info == nullptr) continue;
     each.component = each.info->name;
-    if (!take_parameters(draft, each.pointer + "/with", *each.info)) continue;
+    if (section == "stop") require_controller(draft, each);
+    const bool is_written = draft.resolved.find(each.pointer + "/with") != nullptr;
+    if (!take_parameters(draft, each.pointer + "/with", is_written, *each.info)) continue;
     each.with = *draft.resolved.find(each.pointer + "/with");
     list.push_back(std::move(each));
   }

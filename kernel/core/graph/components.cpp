@@ -59,8 +59,8 @@ void report_unknown(Draft& draft, std::string_view pointer, const std::string& u
     return;
   }
   if (!kind_known) {
-    Diagnostic diagnostic =
-        draft.at_value(pointer, "unknown-component", fmt::format("there is no kind {} of component", core::quoted(kind)));
+    Diagnostic diagnostic = draft.at_value(pointer, "unknown-component",
+                                           fmt::format("there is no kind {} of component", core::quoted(kind)));
     const std::optional<std::string> near = nearest(kind, kinds);
     if (near && draft.catalogue.find(*near, name) != nullptr) {
       draft.propose(diagnostic, fmt::format("{}:{}", *near, name));
@@ -111,30 +111,73 @@ void expand_ports(const std::vector<Port>& rules, const Json& with, std::vector<
   }
 }
 
-void read_node(Draft& draft, DraftNode& each) {
+/// The parameters that are surely meant so: without errors of their own, and no defaults where a misspelt key may have been
+/// about them.
+Json reliable(const Draft& draft, const Node& node) {
+  const std::string pointer = node.pointer + "/with";
+  if (!draft.has_error_under(pointer)) return node.with;
+  const Json* const properties = find_member(node.info->parameters, "properties");
+  bool misspelt = false;
+  for (const auto& [name, value] : node.with.items()) {
+    misspelt = misspelt || properties == nullptr || !properties->contains(name);
+  }
+  Json sure = Json::object();
+  for (const auto& [name, value] : node.with.items()) {
+    const std::string place = child_pointer(pointer, name);
+    const bool is_default = draft.resolved.origin(place).kind == LayerKind::kDefault;
+    if (!draft.has_error_under(place) && !(misspelt && is_default)) append_member(sure, name, value);
+  }
+  return sure;
+}
+
+/// What is read of a node before defaults are filled in.
+struct Entry {
+  std::string name;
+  std::string use;  ///< Empty when there is none, which the schema of the pipeline has told.
+  bool disabled = false;
+  bool has_parameters = false;
+};
+
+std::vector<Entry> read_entries(const Json& section) {
+  std::vector<Entry> entries;
+  for (const auto& [name, value] : section.items()) {
+    Entry entry;
+    entry.name = name;
+    const Json* const use = find_member(value, "use");
+    const Json* const disabled = find_member(value, "disabled");
+    if (use != nullptr && use->is_string()) entry.use = use->get<std::string>();
+    entry.disabled = disabled != nullptr && disabled->is_boolean() && disabled->get<bool>();
+    entry.has_parameters = find_member(value, "with") != nullptr;
+    entries.push_back(std::move(entry));
+  }
+  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.name < b.name; });
+  return entries;
+}
+
+void read_node(Draft& draft, DraftNode& each, const Entry& entry) {
   Node& node = each.node;
-  const Json* const json = draft.resolved.find(node.pointer);
-  const Json* const use = json == nullptr ? nullptr : find_member(*json, "use");
-  const Json* const disabled = json == nullptr ? nullptr : find_member(*json, "disabled");
-  each.disabled = disabled != nullptr && disabled->is_boolean() && disabled->get<bool>();
-  if (use == nullptr || !use->is_string()) return;  // demanded by the schema of the pipeline
+  node.name = entry.name;
+  node.pointer = child_pointer("/nodes", entry.name);
+  each.disabled = entry.disabled;
+  if (entry.use.empty()) return;
 
   const std::string pointer = node.pointer + "/use";
-  const ComponentInfo* const info = find_component(draft, pointer, use->get<std::string>(), "", "", node.kind);
+  const ComponentInfo* const info = find_component(draft, pointer, entry.use, "", "", node.kind);
   if (info == nullptr) return;
   node.kind = info->kind;
   node.component = info->name;
   node.info = info;
   if (info->kind == "observer") {
-    Diagnostic diagnostic = draft.at_value(pointer, "misplaced-component",
-                                           fmt::format("an observer is not a node, but {} is one", core::quoted(node.name)));
+    Diagnostic diagnostic =
+        draft.at_value(pointer, "misplaced-component",
+                       fmt::format("an observer is not a node, but {} is one", core::quoted(node.name)));
     diagnostic.label = "observers stand in \"stop\" or \"observe\"";
     draft.add(std::move(diagnostic));
     node.kind.clear();
     return;
   }
   each.known = true;
-  each.complete = take_parameters(draft, node.pointer + "/with", *info);
+  take_parameters(draft, node.pointer + "/with", entry.has_parameters, *info);
   each.in_open = each.out_open = info->ports.in.empty() && info->ports.out.empty();
 }
 
@@ -154,18 +197,17 @@ const ComponentInfo* find_component(Draft& draft, std::string_view pointer, cons
   }
   meant_kind = found->kind;
   if (only.empty() || found->kind == only) return found;
-  Diagnostic diagnostic = draft.at_value(
-      pointer, "wrong-kind", fmt::format("{} takes {}, but {} is {}", who, plural(only), use, with_article(found->kind)));
-  diagnostic.notes.push_back(
-      fmt::format("{}: {}", plural(only), list_names(names_of_kind(draft.catalogue, only))));
+  Diagnostic diagnostic =
+      draft.at_value(pointer, "wrong-kind",
+                     fmt::format("{} takes {}, but {} is {}", who, plural(only), use, with_article(found->kind)));
+  diagnostic.notes.push_back(fmt::format("{}: {}", plural(only), list_names(names_of_kind(draft.catalogue, only))));
   draft.add(std::move(diagnostic));
   return nullptr;
 }
 
-bool take_parameters(Draft& draft, std::string_view pointer, const ComponentInfo& component) {
+bool take_parameters(Draft& draft, std::string_view pointer, bool is_written, const ComponentInfo& component) {
   Diagnostics found;
   bool fine = false;
-  const bool is_written = draft.resolved.find(pointer) != nullptr;
   try {
     fine = draft.resolved.apply_schema(pointer, component.parameters, component.id(), found);
   } catch (const Error& error) {
@@ -184,17 +226,11 @@ bool take_parameters(Draft& draft, std::string_view pointer, const ComponentInfo
 void read_nodes(Draft& draft) {
   const Json* const section = draft.resolved.find("/nodes");
   if (section == nullptr || !section->is_object()) return;
-  std::vector<std::string> names;
-  for (const auto& [name, value] : section->items()) names.push_back(name);
-  std::sort(names.begin(), names.end());
-
-  draft.nodes.resize(names.size());
-  for (NodeId id = 0; id < names.size(); ++id) {
-    DraftNode& each = draft.nodes[id];
-    each.node.name = names[id];
-    each.node.pointer = child_pointer("/nodes", names[id]);
-    draft.index.emplace(names[id], id);
-    read_node(draft, each);
+  const std::vector<Entry> entries = read_entries(*section);
+  draft.nodes.resize(entries.size());
+  for (NodeId id = 0; id < entries.size(); ++id) {
+    draft.index.emplace(entries[id].name, id);
+    read_node(draft, draft.nodes[id], entries[id]);
   }
 
   // Defaults are in: from here on the pipeline's values stay where they are.
@@ -204,8 +240,9 @@ void read_nodes(Draft& draft) {
     if (!each.known) continue;
     const Json* const with = find_member(value, "with");
     each.node.with = with == nullptr || !with->is_object() ? Json::object() : *with;
-    expand_ports(each.node.info->ports.in, each.parameters(), each.in, each.in_open);
-    expand_ports(each.node.info->ports.out, each.parameters(), each.out, each.out_open);
+    each.parameters = reliable(draft, each.node);
+    expand_ports(each.node.info->ports.in, each.parameters, each.in, each.in_open);
+    expand_ports(each.node.info->ports.out, each.parameters, each.out, each.out_open);
   }
 }
 

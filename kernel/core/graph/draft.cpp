@@ -52,26 +52,12 @@ std::string plural(std::string_view kind) {
   return fmt::format("{}{}", kind, ending);
 }
 
-std::string list_quoted(std::span<const std::string> names, std::string_view last) {
-  std::string text;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (i > 0) text += i + 1 == names.size() ? fmt::format(" {} ", last) : ", ";
-    text += core::quoted(names[i]);
-  }
-  return text;
-}
-
 std::string list_names(std::span<const std::string> names) {
   if (names.empty()) return "none";
   const std::span<const std::string> shown = names.first(std::min(names.size(), kMostNames));
   std::string text = fmt::format("{}", fmt::join(shown, ", "));
   if (shown.size() < names.size()) text += fmt::format(", … ({} more)", names.size() - shown.size());
   return text;
-}
-
-const Json& DraftNode::parameters() const noexcept {
-  static const Json none = Json::object();
-  return complete ? node.with : none;
 }
 
 Draft::Draft(Resolved& all, const Catalogue& installed, const Diagnostics& earlier, Diagnostics& found)
@@ -96,7 +82,8 @@ Diagnostic Draft::at_key(std::string_view pointer, std::string code, std::string
 void Draft::propose(Diagnostic& diagnostic, const std::string& text) const {
   diagnostic.label = fmt::format("did you mean {}?", core::quoted(text));
   const Located place = resolved.locate(diagnostic.pointer);
-  const bool is_key = place.key && diagnostic.span.begin == place.key.begin && diagnostic.span.source == place.key.source;
+  const bool is_key =
+      place.key && diagnostic.span.begin == place.key.begin && diagnostic.span.source == place.key.source;
   const Span& mended = is_key ? place.key : place.editable;
   if (mended) diagnostic.suggestion = Suggestion{mended, Json(text).dump(), Applicability::kMaybe};
 }
@@ -130,9 +117,7 @@ void Draft::append(const Diagnostics& findings) {
   for (const Diagnostic& diagnostic : findings.all()) add(diagnostic);
 }
 
-bool Draft::has_error_under(std::string_view pointer) const {
-  return places_.contains(std::string(pointer));
-}
+bool Draft::has_error_under(std::string_view pointer) const { return places_.contains(std::string(pointer)); }
 
 bool Draft::may_hide_keys(const std::string& pointer) const {
   return told_.contains("") || told_.contains(pointer) || told_parents_.contains(pointer);
@@ -196,9 +181,9 @@ std::optional<NodeId> Draft::refer(std::string_view pointer, const std::string& 
   if (!fits(id)) {
     std::vector<std::string> wanted;
     std::transform(kinds.begin(), kinds.end(), std::back_inserter(wanted), with_article);
-    Diagnostic diagnostic = error("wrong-kind", fmt::format("{} needs {}, but {} is {}", referrer.who,
-                                                            fmt::join(wanted, " or "), core::quoted(name),
-                                                            with_article(node.kind)));
+    Diagnostic diagnostic =
+        error("wrong-kind", fmt::format("{} needs {}, but {} is {}", referrer.who, fmt::join(wanted, " or "),
+                                        core::quoted(name), with_article(node.kind)));
     const std::vector<std::string> fitting = names_of(kinds);
     if (fitting.size() == 1) propose(diagnostic, fitting.front());
     diagnostic.notes.push_back(note(fitting));

@@ -36,30 +36,27 @@ struct NamedPort {
 
 struct DraftWire {
   Wire wire;
-  std::string pointer;                ///< "/nodes/net/in/image"
-  std::optional<NodeId> source;       ///< Empty for the batch, and for a source that is wrong.
-  const Port* rule = nullptr;         ///< Null where the component's ports are open.
+  std::string pointer;           ///< "/nodes/net/in/image"
+  std::optional<NodeId> source;  ///< Empty for the batch, and for a source that is wrong.
+  const Port* rule = nullptr;    ///< Null where the component's ports are open.
 };
 
 struct DraftNode {
   Node node;
   bool disabled = false;
-  bool known = false;    ///< The component is installed.
-  bool complete = false; ///< Its parameters were taken without an error.
+  bool known = false;          ///< The component is installed.
+  Json parameters;             ///< What port rules may rely on: those of `with` that are surely meant so.
   const Json* json = nullptr;  ///< What the file says of it, defaults filled; never null behind `read_nodes`.
   bool reached = false;
   bool behind_loader = false;  ///< A stream that has a loader further up: reported already.
   std::vector<NamedPort> in;
   std::vector<NamedPort> out;
-  bool in_open = true;
-  bool out_open = true;
+  bool in_open = true;   ///< There may be more inputs than `in` tells.
+  bool out_open = true;  ///< There may be more outputs than `out`, or fields than `fields`, tell.
   std::vector<DraftWire> wires;
-  std::vector<NodeId> feeds;    ///< Nodes that it reads, by `in`.
-  std::vector<NodeId> targets;  ///< Nodes that it is attached to, by `of`.
+  std::vector<NodeId> feeds;       ///< Nodes that it reads, by `in`.
+  std::vector<NodeId> targets;     ///< Nodes that it is attached to, by `of`.
   std::vector<TypedValue> fields;  ///< Data plane: the stream. Step plane: outputs on the first path.
-
-  /// What port rules may rely on: nothing where any parameter is wrong, since it may be the one that counts.
-  [[nodiscard]] const Json& parameters() const noexcept;
 };
 
 /// A path under construction.
@@ -81,9 +78,6 @@ struct DraftPath {
 /// "models", "losses"
 [[nodiscard]] std::string plural(std::string_view kind);
 
-/// "a", "b" and "c", in double quotes.
-[[nodiscard]] std::string list_quoted(std::span<const std::string> names, std::string_view last = "and");
-
 /// "a, b, c, … (20 more)", or "none".
 [[nodiscard]] std::string list_names(std::span<const std::string> names);
 
@@ -99,9 +93,9 @@ class Draft {
 
   Resolved& resolved;
   const Catalogue& catalogue;
-  std::vector<DraftNode> nodes;                        ///< By name.
+  std::vector<DraftNode> nodes;  ///< By name.
   std::unordered_map<std::string, NodeId> index;
-  std::vector<NodeId> order;                           ///< All nodes, each behind what it refers to.
+  std::vector<NodeId> order;  ///< All nodes, each behind what it refers to.
   std::optional<DraftPath> fit;
   std::optional<DraftPath> validate;
   std::optional<DraftPath> test;
@@ -167,9 +161,9 @@ class Draft {
 
   const Diagnostics& earlier_;
   Diagnostics& found_;
-  std::unordered_set<std::string> told_;    ///< Pointers of earlier errors.
-  std::unordered_set<std::string> places_;  ///< Pointers of all errors, and their ancestors.
-  std::unordered_set<std::string> told_parents_;
+  std::unordered_set<std::string> told_;          ///< Pointers of earlier errors.
+  std::unordered_set<std::string> told_parents_;  ///< The objects in which those stand.
+  std::unordered_set<std::string> places_;        ///< Pointers of all errors, and their ancestors.
   std::size_t proposals_ = 0;
   bool links_broken_ = false;
 };

@@ -70,13 +70,19 @@ Cadence read_cadence(const Draft& draft, const std::string& pointer) {
 
 // Sections ------------------------------------------------------------------------------------------------------------------
 
-RunSettings read_run(const Draft& draft) {
+RunSettings read_run(Draft& draft) {
   RunSettings run;
   run.seed = value_or<int64_t>(draft, "/run/seed", 0);
   run.device = value_or<std::string>(draft, "/run/device", "auto");
   run.determinism = value_or<std::string>(draft, "/run/determinism", "strict");
   run.float32 = value_or<std::string>(draft, "/run/float32", "ieee");
   run.autotune = value_or<std::string>(draft, "/run/autotune", "off");
+  if (run.autotune == "fixed" && run.determinism == "strict") {
+    Diagnostic diagnostic = draft.at_value("/run/autotune", "conflict",
+                                           "autotuning picks kernels by speed, so that strict determinism cannot hold");
+    diagnostic.label = "\"off\", or \"determinism\": \"off\"";
+    draft.add(std::move(diagnostic));
+  }
   run.distributed = value_or<std::string>(draft, "/run/distributed", "auto");
   run.dir = draft.resolved.path("/run/dir").value_or("runs");
   if (const int64_t threads = value_or<int64_t>(draft, "/run/threads", 0); threads > 0) run.threads = threads;

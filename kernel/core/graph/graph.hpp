@@ -40,22 +40,22 @@ struct Group {
 /// One built component. Only enabled nodes that some root reaches are in a graph.
 struct Node {
   std::string name;
-  std::string kind;                      ///< "optimizer"
-  std::string component;                 ///< "adamw"
-  const ComponentInfo* info = nullptr;   ///< Lives as long as a copy of the catalogue.
-  Json with;                             ///< Complete: defaults filled, paths and metric references resolved.
-  std::vector<std::string> inputs;       ///< Data plane: names of the streams that it takes.
-  std::vector<Wire> wires;               ///< Step plane, in the order of the component's ports.
-  std::vector<std::string> of;           ///< Optimizer: models. Schedule: one optimizer. Exporter: one model.
-  std::string field;                     ///< Schedule: the driven parameter, such as "lr".
-  std::vector<Group> groups;             ///< Optimizer: in file order, the first match wins.
-  std::string metric_key;                ///< The log key that a parameter refers to; empty when none does.
+  std::string kind;                     ///< "optimizer"
+  std::string component;                ///< "adamw"
+  const ComponentInfo* info = nullptr;  ///< Lives as long as a copy of the catalogue.
+  Json with;                            ///< Complete: defaults filled, paths and metric references resolved.
+  std::vector<std::string> inputs;      ///< Data plane: names of the streams that it takes.
+  std::vector<Wire> wires;              ///< Step plane, in the order of the component's ports.
+  std::vector<std::string> of;          ///< Optimizer: models. Schedule: one optimizer. Exporter: one model.
+  std::string field;                    ///< Schedule: the driven parameter, such as "lr".
+  std::vector<Group> groups;            ///< Optimizer: in file order, the first match wins.
+  std::string metric_key;               ///< The log key that a parameter refers to; empty when none does.
   std::optional<tenon::Direction> metric_direction;
-  std::string pointer;                   ///< "/nodes/opt"
+  std::string pointer;  ///< "/nodes/opt"
   /// Data plane: fields of the stream. Step plane: outputs, on the first path that reaches the node. What the manifests
   /// do not tell is left out.
   Spec out;
-  bool open = false;                     ///< Some of `out` is known only once the plan is made.
+  bool open = false;  ///< Some of `out` is known only once the plan is made.
 
   /// "optimizer:adamw"
   [[nodiscard]] std::string use() const { return kind + ":" + component; }
@@ -79,7 +79,7 @@ struct Fit {
   Path path;
   std::vector<LossTerm> losses;  ///< By name, so that the sum does not depend on the order in the file.
   std::optional<std::string> precision;
-  tenon::Span epochs;            ///< Length of training; a bare number in the file counts epochs.
+  tenon::Span epochs;  ///< Length of training; a bare number in the file counts epochs.
   int64_t accumulate = 1;
   std::optional<double> clip_norm;
   std::vector<std::string> optimizers;  ///< By name.
@@ -118,12 +118,12 @@ struct CheckpointPlan {
 
 /// A component of `stop` or `observe`.
 struct Attached {
-  std::string use;                      ///< "observer:patience"
-  std::string component;                ///< "patience"
+  std::string use;        ///< "observer:patience"
+  std::string component;  ///< "patience"
   const ComponentInfo* info = nullptr;
-  Json with;                            ///< Complete; metric references are full log keys.
-  std::string pointer;                  ///< "/stop/0"
-  std::string metric_key;               ///< The log key that it refers to; empty when it refers to none.
+  Json with;               ///< Complete; metric references are full log keys.
+  std::string pointer;     ///< "/stop/0"
+  std::string metric_key;  ///< The log key that it refers to; empty when it refers to none.
   std::optional<tenon::Direction> metric_direction;
 };
 

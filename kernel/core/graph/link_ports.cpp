@@ -53,12 +53,11 @@ class PortLinker final : Linker {
   [[nodiscard]] std::string port_note() const {
     std::vector<std::string> texts;
     for (const NamedPort& port : each_.in) {
-      texts.push_back(fmt::format("{} {}{}", port.name, describe_rule(*port.rule, each_.parameters()),
+      texts.push_back(fmt::format("{} {}{}", port.name, describe_rule(*port.rule, each_.parameters),
                                   port.rule->optional ? " (optional)" : ""));
     }
     return fmt::format("ports: {}", list_names(texts));
   }
-
 
   void check_required(const Json* in, const std::vector<std::string>& meant) {
     if (draft_.may_hide_keys(each_.node.pointer)) return;
@@ -78,8 +77,8 @@ class PortLinker final : Linker {
     DraftWire wire;
     wire.pointer = place;
     wire.wire.port = key;
-    const auto known = std::find_if(each_.in.begin(), each_.in.end(),
-                                    [&](const NamedPort& port) { return port.name == key; });
+    const auto known =
+        std::find_if(each_.in.begin(), each_.in.end(), [&](const NamedPort& port) { return port.name == key; });
     if (known != each_.in.end()) {
       wire.rule = known->rule;
     } else if (!each_.in_open) {
@@ -139,9 +138,10 @@ class PortLinker final : Linker {
     const std::string& kind = node.node.kind;
     if (kind.empty()) return std::nullopt;
     if (!is_step_kind(kind)) {
-      Diagnostic diagnostic = draft_.at_value(
-          wire.pointer, "wrong-plane", fmt::format("{} needs a tensor, but {} is {}", referrer_.who, core::quoted(source),
-                                                   is_data_kind(kind) ? "a stream" : with_article(kind)));
+      Diagnostic diagnostic =
+          draft_.at_value(wire.pointer, "wrong-plane",
+                          fmt::format("{} needs a tensor, but {} is {}", referrer_.who, core::quoted(source),
+                                      is_data_kind(kind) ? "a stream" : with_article(kind)));
       if (is_data_kind(kind)) {
         if (!wire.wire.output.empty()) draft_.propose(diagnostic, fmt::format("{}.{}", kBatch, wire.wire.output));
         diagnostic.notes.emplace_back("\"batch\" is the stream of the path that runs");
@@ -160,16 +160,18 @@ class PortLinker final : Linker {
   bool check_output(DraftWire& wire, const DraftNode& node, NodeId id) {
     const std::vector<std::string> outputs = names(node.out);
     if (wire.wire.output.empty()) {
-      Diagnostic diagnostic = draft_.at_value(
-          wire.pointer, "bad-wire", fmt::format("{} names a node, not one of its outputs", core::quoted(node.node.name)));
+      Diagnostic diagnostic =
+          draft_.at_value(wire.pointer, "bad-wire",
+                          fmt::format("{} names a node, not one of its outputs", core::quoted(node.node.name)));
       if (outputs.size() == 1) draft_.propose(diagnostic, fmt::format("{}.{}", node.node.name, outputs.front()));
       diagnostic.notes.push_back(fmt::format("outputs of {}: {}", draft_.title(id), list_names(outputs)));
       draft_.add(std::move(diagnostic));
       return false;
     }
     if (node.out_open || std::find(outputs.begin(), outputs.end(), wire.wire.output) != outputs.end()) return true;
-    Diagnostic diagnostic = draft_.at_value(
-        wire.pointer, "unknown-output", fmt::format("{} has no output {}", draft_.title(id), core::quoted(wire.wire.output)));
+    Diagnostic diagnostic =
+        draft_.at_value(wire.pointer, "unknown-output",
+                        fmt::format("{} has no output {}", draft_.title(id), core::quoted(wire.wire.output)));
     const std::optional<std::string> near = draft_.propose_nearest(diagnostic, wire.wire.output, outputs);
     if (near) draft_.propose(diagnostic, fmt::format("{}.{}", node.node.name, *near));
     diagnostic.notes.push_back(fmt::format("outputs: {}", list_names(outputs)));

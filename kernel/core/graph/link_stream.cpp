@@ -23,7 +23,8 @@ class StreamLinker final : Linker {
     const bool wants_datasets = kind == "dataset" && (each_.in_open || !each_.in.empty());
     if (in == nullptr) {
       if (kind == "dataset") return;
-      missing("in", fmt::format("{} has no input", referrer_.who), "add \"in\" with the name of a dataset or transform");
+      missing("in", fmt::format("{} has no input", referrer_.who),
+              "add \"in\" with the name of a dataset or transform");
       return;
     }
     const std::string pointer = at("in");

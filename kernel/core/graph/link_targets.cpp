@@ -3,6 +3,7 @@
 #include <array>
 #include <optional>
 #include <span>
+#include <unordered_set>
 
 #include <fmt/format.h>
 
@@ -44,15 +45,18 @@ class TargetLinker final : Linker {
       return;
     }
     if (!many && of->is_array() && of->size() != 1) {
-      draft_.add(draft_.at_value(pointer, "wrong-type", fmt::format("{} belongs to one {}, not to {}", referrer_.who,
-                                                                    kinds.front(), of->size())));
+      draft_.add(
+          draft_.at_value(pointer, "wrong-type",
+                          fmt::format("{} belongs to one {}, not to {}", referrer_.who, kinds.front(), of->size())));
       return;
     }
+    std::unordered_set<NodeId> seen;
     for (const auto& [place, name] : texts_at(*of, pointer)) {
       const std::optional<NodeId> found = draft_.refer(place, name, referrer_, kinds);
       if (!found) continue;
-      if (std::find(each_.targets.begin(), each_.targets.end(), *found) != each_.targets.end()) {
-        draft_.add(draft_.at_value(place, "duplicate", fmt::format("{} names {} twice", referrer_.who, core::quoted(name))));
+      if (!seen.insert(*found).second) {
+        draft_.add(
+            draft_.at_value(place, "duplicate", fmt::format("{} names {} twice", referrer_.who, core::quoted(name))));
         continue;
       }
       each_.targets.push_back(*found);
@@ -87,8 +91,8 @@ class TargetLinker final : Linker {
     if (std::find(fields.begin(), fields.end(), each_.node.field) != fields.end()) return;
 
     const std::string what = has_parameter(*info, each_.node.field) ? "cannot be scheduled" : "is not there";
-    const std::string message =
-        fmt::format("{} drives {} of {}, which {}", referrer_.who, core::quoted(each_.node.field), draft_.title(target), what);
+    const std::string message = fmt::format("{} drives {} of {}, which {}", referrer_.who,
+                                            core::quoted(each_.node.field), draft_.title(target), what);
     Diagnostic diagnostic = written != nullptr ? draft_.at_value(at("field"), "not-schedulable", message)
                                                : draft_.at_value(at("of"), "not-schedulable", message);
     if (written != nullptr) draft_.propose_nearest(diagnostic, each_.node.field, fields);

@@ -40,8 +40,9 @@ Diagnostic explain(Draft& draft, std::string_view pointer, const std::string& te
       diagnostic.label = fmt::format("add {} to \"validate.metrics\"", core::quoted(text));
       return diagnostic;
     }
-    return draft.at_value(pointer, "wrong-kind", fmt::format("{} needs a metric, but {} is {}", who, core::quoted(text),
-                                                             with_article(node->node.kind)));
+    return draft.at_value(
+        pointer, "wrong-kind",
+        fmt::format("{} needs a metric, but {} is {}", who, core::quoted(text), with_article(node->node.kind)));
   }
   if (text.starts_with("train.") || text.starts_with("test.")) {
     Diagnostic diagnostic = draft.at_value(pointer, "unmeasured-metric",
@@ -62,8 +63,8 @@ std::optional<MetricReference> MetricTable::find(Draft& draft, std::string_view 
   const bool hidden = draft.has_error_under("/validate") || !draft.links_are_whole();
   if (hidden && (!draft.validate || draft.find(text) != nullptr)) return std::nullopt;
   if (!draft.validate) {
-    Diagnostic diagnostic = draft.at_value(pointer, "no-validation",
-                                           fmt::format("{} needs metric {}, but nothing validates", who, core::quoted(text)));
+    Diagnostic diagnostic = draft.at_value(
+        pointer, "no-validation", fmt::format("{} needs metric {}, but nothing validates", who, core::quoted(text)));
     diagnostic.label = "add a section \"validate\"";
     draft.add(std::move(diagnostic));
     return std::nullopt;
@@ -169,8 +170,8 @@ void resolve_references(Draft& draft, const MetricTable& metrics) {
 void warn_of_tuning_on_test(Draft& draft) {
   if (!draft.validate || !draft.test) return;
   const bool keeps_best = draft.resolved.find("/checkpoint/keep/best") != nullptr;
-  const auto stops = std::find_if(draft.stop.begin(), draft.stop.end(),
-                                  [](const Attached& each) { return !each.metric_key.empty(); });
+  const auto stops =
+      std::find_if(draft.stop.begin(), draft.stop.end(), [](const Attached& each) { return !each.metric_key.empty(); });
   if (!keeps_best && stops == draft.stop.end()) return;
 
   const auto same = [&](NodeId a, NodeId b) {

@@ -32,7 +32,8 @@ void report_cycle(Draft& draft, const std::vector<NodeId>& cycle) {
                      cycle.size() == 1 ? fmt::format("{} reads itself", draft.title(cycle.front()))
                                        : fmt::format("nodes read each other in a circle: {}", fmt::join(names, " → ")));
   diagnostic.label = "break it here or further along";
-  for (std::size_t i = 1; i < cycle.size() && i < kMostShown; ++i) draft.point_at(diagnostic, cycle[i], "on the circle");
+  for (std::size_t i = 1; i < cycle.size() && i < kMostShown; ++i)
+    draft.point_at(diagnostic, cycle[i], "on the circle");
   draft.add(std::move(diagnostic));
 }
 

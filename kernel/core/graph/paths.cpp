@@ -56,9 +56,10 @@ std::optional<NodeId> find_loader(Draft& draft, const std::string& section) {
   if (node != nullptr && node->behind_loader) return std::nullopt;  // told where it stands behind the loader
   if (node != nullptr && (node->node.kind == "dataset" || node->node.kind == "transform")) {
     const NodeId id = draft.index.at(name);
-    Diagnostic diagnostic = draft.at_value(
-        pointer, "wrong-kind", fmt::format("\"{}.data\" needs the loader at the end of a stream, but {} is {}", section,
-                                           core::quoted(name), with_article(node->node.kind)));
+    Diagnostic diagnostic =
+        draft.at_value(pointer, "wrong-kind",
+                       fmt::format("\"{}.data\" needs the loader at the end of a stream, but {} is {}", section,
+                                   core::quoted(name), with_article(node->node.kind)));
     std::vector<std::string> behind;
     for (const DraftNode& each : draft.nodes) {
       const bool reads = std::find(each.feeds.begin(), each.feeds.end(), id) != each.feeds.end();
@@ -134,7 +135,7 @@ class StepTyper {
  private:
   void type(const DraftPath& path, NodeId id) {
     DraftNode& each = draft_.nodes[id];
-    PortRules rules(each.parameters());
+    PortRules rules(each.parameters);
     for (const DraftWire& wire : each.wires) {
       const TypedValue* const value = source_of(path, id, wire);
       if (value == nullptr || wire.rule == nullptr) continue;
@@ -208,10 +209,10 @@ class StepTyper {
     const bool is_dtype = verdict == PortRules::Verdict::kDtype;
     const std::string source = wire.wire.source + "." + wire.wire.output;
     const std::string gives = to_string(value.type);
-    Diagnostic diagnostic =
-        draft_.at_value(wire.pointer, is_dtype ? "dtype-mismatch" : "shape-mismatch",
-                        fmt::format("{} port {} wants {}, but {} gives {}", draft_.title(id), core::quoted(wire.wire.port),
-                                    describe_rule(*wire.rule, draft_.nodes[id].parameters()), core::quoted(source), gives));
+    Diagnostic diagnostic = draft_.at_value(
+        wire.pointer, is_dtype ? "dtype-mismatch" : "shape-mismatch",
+        fmt::format("{} port {} wants {}, but {} gives {}", draft_.title(id), core::quoted(wire.wire.port),
+                    describe_rule(*wire.rule, draft_.nodes[id].parameters), core::quoted(source), gives));
     if (!is_dtype) {
       if (const std::string bound = rules.bound(*wire.rule); !bound.empty()) diagnostic.notes.push_back(bound);
     }
@@ -224,14 +225,15 @@ class StepTyper {
         std::all_of(wanted.begin(), wanted.end(), is_float)) {
       diagnostic.label = fmt::format("put a transform:to_float before {}", core::quoted(path.path.data));
     }
-    draft_.point_at(diagnostic, value.from, fmt::format("{} gives {}", core::quoted(draft_.nodes[value.from].node.name), gives));
+    draft_.point_at(diagnostic, value.from,
+                    fmt::format("{} gives {}", core::quoted(draft_.nodes[value.from].node.name), gives));
     std::string key = wire.pointer + " " + diagnostic.message;
     note(path, id, std::move(key), std::move(diagnostic));
   }
 
   Draft& draft_;
-  std::vector<std::size_t> visits_;                ///< Paths that have reached each node.
-  std::vector<std::vector<TypedValue>> outputs_;   ///< On the present path.
+  std::vector<std::size_t> visits_;               ///< Paths that have reached each node.
+  std::vector<std::vector<TypedValue>> outputs_;  ///< On the present path.
   std::map<std::string, PathFinding> findings_;
 };
 
@@ -267,8 +269,7 @@ void build_paths(Draft& draft) {
     draft.fit = make("fit", std::move(roots), {});
     const Json* const precision = draft.resolved.find("/fit/precision");
     if (precision != nullptr && precision->is_string()) {
-      draft.precision =
-          draft.refer("/fit/precision", precision->get<std::string>(), {"\"fit.precision\""}, kPrecision);
+      draft.precision = draft.refer("/fit/precision", precision->get<std::string>(), {"\"fit.precision\""}, kPrecision);
     }
   }
   for (const char* const section : {"validate", "test"}) {

@@ -63,10 +63,10 @@ void check_models(Draft& draft) {
       draft.add(std::move(diagnostic));
     }
     for (std::size_t i = 1; i < found.size(); ++i) {
-      Diagnostic diagnostic =
-          draft.at_value(draft.nodes[found[i]].node.pointer + "/of", "two-optimizers",
-                         fmt::format("model {} has two optimizers, {} and {}", core::quoted(each.node.name),
-                                     core::quoted(draft.nodes[found[0]].node.name), core::quoted(draft.nodes[found[i]].node.name)));
+      Diagnostic diagnostic = draft.at_value(
+          draft.nodes[found[i]].node.pointer + "/of", "two-optimizers",
+          fmt::format("model {} has two optimizers, {} and {}", core::quoted(each.node.name),
+                      core::quoted(draft.nodes[found[0]].node.name), core::quoted(draft.nodes[found[i]].node.name)));
       diagnostic.label = "each parameter belongs to exactly one";
       draft.point_at(diagnostic, found[0], "the other one");
       draft.add(std::move(diagnostic));
@@ -76,15 +76,15 @@ void check_models(Draft& draft) {
 
 void check_optimizers(Draft& draft) {
   if (!draft.fit || draft.losses.empty() || !draft.links_are_whole()) return;
-  const std::vector<NodeId>& step = draft.fit->step;
-  const auto learns = [&](NodeId model) { return std::find(step.begin(), step.end(), model) != step.end(); };
+  std::vector<bool> learns(draft.nodes.size(), false);
+  for (const NodeId id : draft.fit->step) learns[id] = true;
   for (NodeId id = 0; id < draft.nodes.size(); ++id) {
     if (!trains(draft, id)) continue;
     for (const NodeId model : draft.nodes[id].targets) {
-      if (learns(model)) continue;
-      Diagnostic diagnostic = draft.at_value(
-          draft.nodes[id].node.pointer + "/of", "no-gradient",
-          fmt::format("{} trains {}, which no loss of \"fit\" reads", draft.title(id), core::quoted(draft.nodes[model].node.name)));
+      if (learns[model]) continue;
+      Diagnostic diagnostic = draft.at_value(draft.nodes[id].node.pointer + "/of", "no-gradient",
+                                             fmt::format("{} trains {}, which no loss of \"fit\" reads",
+                                                         draft.title(id), core::quoted(draft.nodes[model].node.name)));
       draft.point_at(diagnostic, model, "gets no gradient");
       draft.add(std::move(diagnostic));
     }
@@ -99,10 +99,11 @@ void check_schedules(Draft& draft) {
     if (each.node.kind != "schedule" || each.disabled || each.targets.empty()) continue;
     const auto [first, added] = drivers.try_emplace({each.targets.front(), each.node.field}, id);
     if (added) continue;
-    Diagnostic diagnostic = draft.at_value(
-        each.node.pointer + "/of", "two-schedules",
-        fmt::format("{} of {} has two schedules, {} and {}", core::quoted(each.node.field), core::quoted(each.node.of.front()),
-                    core::quoted(draft.nodes[first->second].node.name), core::quoted(each.node.name)));
+    Diagnostic diagnostic =
+        draft.at_value(each.node.pointer + "/of", "two-schedules",
+                       fmt::format("{} of {} has two schedules, {} and {}", core::quoted(each.node.field),
+                                   core::quoted(each.node.of.front()),
+                                   core::quoted(draft.nodes[first->second].node.name), core::quoted(each.node.name)));
     draft.point_at(diagnostic, first->second, "the other one");
     draft.add(std::move(diagnostic));
   }
@@ -113,8 +114,9 @@ void warn_unused_exporters(Draft& draft) {
     const DraftNode& each = draft.nodes[id];
     const bool listed = std::find(draft.exports.begin(), draft.exports.end(), id) != draft.exports.end();
     if (each.node.kind != "exporter" || !each.reached || each.disabled || listed || !draft.links_are_whole()) continue;
-    Diagnostic diagnostic = draft.at_key(each.node.pointer, "unused-exporter",
-                                         fmt::format("{} is not listed in \"export\" and writes nothing", draft.title(id)));
+    Diagnostic diagnostic =
+        draft.at_key(each.node.pointer, "unused-exporter",
+                     fmt::format("{} is not listed in \"export\" and writes nothing", draft.title(id)));
     diagnostic.severity = Severity::kWarning;
     draft.add(std::move(diagnostic));
   }
@@ -127,8 +129,9 @@ void check_reach(Draft& draft) {
   if (!draft.links_are_whole() || !draft.fit) return;
   for (const DraftNode& each : draft.nodes) {
     if (each.reached || each.disabled) continue;
-    Diagnostic diagnostic = draft.at_key(each.node.pointer, "unreached",
-                                         fmt::format("nothing uses {} {}", each.node.kind, core::quoted(each.node.name)));
+    Diagnostic diagnostic =
+        draft.at_key(each.node.pointer, "unreached",
+                     fmt::format("nothing uses {} {}", each.node.kind, core::quoted(each.node.name)));
     diagnostic.label = "remove it, or say \"disabled\": true";
     draft.add(std::move(diagnostic));
   }

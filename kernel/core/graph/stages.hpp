@@ -82,8 +82,9 @@ void warn_of_tuning_on_test(Draft& draft);
 const ComponentInfo* find_component(Draft& draft, std::string_view pointer, const std::string& use,
                                     std::string_view only, std::string_view who, std::string& meant_kind);
 
-/// Checks the parameters at `pointer` and fills in defaults. False when there were errors.
-bool take_parameters(Draft& draft, std::string_view pointer, const ComponentInfo& component);
+/// Checks the parameters at `pointer` and fills in defaults. False when there were errors. Where none are written, an
+/// error at another key may be why one seems to be missing.
+bool take_parameters(Draft& draft, std::string_view pointer, bool is_written, const ComponentInfo& component);
 
 /// Calls `visit` for every value below `value` whose schema says "x-path" or "x-reference"; `visit` may change it.
 using VisitAnnotated = std::function<void(Json& value, const Json& schema, const std::string& pointer)>;

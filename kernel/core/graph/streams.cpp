@@ -20,7 +20,7 @@ TypedValue* find_value(std::vector<TypedValue>& fields, std::string_view name) {
 
 class StreamTyper {
  public:
-  StreamTyper(Draft& draft, NodeId id) : draft_(draft), id_(id), each_(draft.nodes[id]), rules_(each_.parameters()) {}
+  StreamTyper(Draft& draft, NodeId id) : draft_(draft), id_(id), each_(draft.nodes[id]), rules_(each_.parameters) {}
 
   void type() {
     std::vector<TypedValue> in = gather();
@@ -83,7 +83,8 @@ class StreamTyper {
                                             fmt::format("{} wants field {}, which {} does not give", draft_.title(id_),
                                                         core::quoted(port.name), core::quoted(source.node.name)));
     if (place.ends_with("/in")) {
-      if (const auto near = nearest(port.name, names)) diagnostic.label = fmt::format("nearest: {}", core::quoted(*near));
+      if (const auto near = nearest(port.name, names))
+        diagnostic.label = fmt::format("nearest: {}", core::quoted(*near));
     } else {
       draft_.propose_nearest(diagnostic, port.name, names);
     }
@@ -100,7 +101,7 @@ class StreamTyper {
     Diagnostic diagnostic = draft_.at_value(
         place_of(port), verdict == PortRules::Verdict::kDtype ? "dtype-mismatch" : "shape-mismatch",
         fmt::format("{} wants {} as {}, but {} gives {}", draft_.title(id_), core::quoted(port.name),
-                    describe_rule(*port.rule, each_.parameters()), core::quoted(from), to_string(field.type)));
+                    describe_rule(*port.rule, each_.parameters), core::quoted(from), to_string(field.type)));
     if (const std::string bound = rules_.bound(*port.rule); !bound.empty()) diagnostic.notes.push_back(bound);
     draft_.point_at(diagnostic, field.from, fmt::format("gives {}", to_string(field.type)));
     draft_.add(std::move(diagnostic));

@@ -1,4 +1,5 @@
-# Compiles schemas/*.schema.json into a target as core::embedded_schema. Also the script that writes the generated file.
+# Compiles schemas/pipeline-*.schema.json, those that files are checked against at run time, into a target as
+# core::embedded_schema. Also the script that writes the generated file.
 #
 #   include(${PROJECT_SOURCE_DIR}/kernel/core/schema/embed.cmake)
 #   tenon_embed_schemas(tenon_core)
@@ -6,7 +7,7 @@
 if(CMAKE_SCRIPT_MODE_FILE)
   # cmake -DOUTPUT=<file.cpp> -DSCHEMAS=<file>[,<file>…] -P embed.cmake
   string(REPLACE "," ";" schemas "${SCHEMAS}")
-  set(text "// Generated from schemas/*.schema.json.\n#include <core/schema/embedded.hpp>\n\n")
+  set(text "// Generated from schemas/pipeline-*.schema.json.\n#include <core/schema/embedded.hpp>\n\n")
   string(APPEND text "namespace tenon::core {\n\nstd::string_view embedded_schema(std::string_view name) noexcept {\n")
   foreach(schema IN LISTS schemas)
     get_filename_component(name "${schema}" NAME)
@@ -24,7 +25,7 @@ endif()
 set(TENON_EMBED_SCRIPT "${CMAKE_CURRENT_LIST_FILE}")
 
 function(tenon_embed_schemas target)
-  file(GLOB schemas CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/schemas/*.schema.json")
+  file(GLOB schemas CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/schemas/pipeline-*.schema.json")
   set(output "${CMAKE_CURRENT_BINARY_DIR}/embedded_schemas.cpp")
   list(JOIN schemas "," joined)
   add_custom_command(

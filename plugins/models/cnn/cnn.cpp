@@ -16,8 +16,8 @@ namespace tenon::models {
 
 struct CnnParams {
   int64_t classes = 0;
-  int64_t width = 32;
-  double dropout = 0.2;
+  int64_t width = 48;
+  double dropout = 0.1;
 
   TENON_PARAMS(
       CnnParams, field(&CnnParams::classes, "classes", "Number of classes, the size of the output").min(2).required(),

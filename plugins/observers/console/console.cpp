@@ -17,10 +17,13 @@ TENON_ENUM(ProgressStyle, "auto", "bar", "lines")
 
 struct ConsoleParams {
   ProgressStyle progress = ProgressStyle::kAuto;
+  Time interval{10};
 
   TENON_PARAMS(ConsoleParams,
                field(&ConsoleParams::progress, "progress",
-                     "bar: one line that is redrawn; lines: one line an interval; auto: bar on a terminal"))
+                     "bar: one line that is redrawn; lines: one line an interval; auto: bar on a terminal"),
+               field(&ConsoleParams::interval, "interval",
+                     "Least time between two lines about training; what is saved or validated always has a line"))
 };
 
 namespace {
@@ -89,6 +92,7 @@ class Console final : public Observer {
   }
 
   void start(const Event& event) {
+    told_ = event.elapsed;
     if (!event.text.empty()) line(event.text);
     line(event.step == 0 ? "training for " + std::to_string(event.planned) + " steps, " + std::to_string(event.epochs) +
                                (event.epochs == 1 ? " epoch" : " epochs")
@@ -112,6 +116,8 @@ class Console final : public Observer {
       const double share = event.planned > 0 ? static_cast<double>(event.step) / static_cast<double>(event.planned) : 0;
       return screen_->draw(share, position_text(event) + values + left_text(event) + waiting);
     }
+    if (told_ && event.elapsed - *told_ < params_.interval.seconds) return;
+    told_ = event.elapsed;
     line(position_text(event) + values + "  " + number_text(event.samples_per_second) + " samples/s" +
          left_text(event) + waiting);
   }
@@ -130,6 +136,7 @@ class Console final : public Observer {
     if (row_ == event.step) return screen_->write(text);
     close_row();
     row_ = event.step;
+    told_ = event.elapsed;
     screen_->write(position_text(event) + (loss_ ? "  loss " + number_text(*loss_) : std::string()) + text);
   }
 
@@ -142,6 +149,7 @@ class Console final : public Observer {
   std::optional<Screen> screen_;  // made by the first event: what standard error is may still change until then
   std::optional<int64_t> row_;    // step of the row that is not closed yet
   std::optional<double> loss_;    // newest
+  std::optional<double> told_;    // seconds at the last line about training
 };
 
 TENON_COMPONENT(Console, ConsoleParams, "console",

@@ -26,7 +26,8 @@ const Catalogue& catalogue() {
     }
     std::sort(files.begin(), files.end());
     std::vector<PluginInfo> plugins;
-    for (const std::filesystem::path& file : files) plugins.push_back(parse_manifest(std::string_view(read_text(file))));
+    for (const std::filesystem::path& file : files)
+      plugins.push_back(parse_manifest(std::string_view(read_text(file))));
     RefusedPlugin refused;
     refused.path = "/opt/tenon/focal.so";
     refused.reason = "fingerprint";

@@ -54,9 +54,9 @@ Json graph_json(const Graph& graph) {
     json["nodes"][node.name] = node_json(node);
   }
   const RunSettings& run = graph.run;
-  json["run"] = {{"seed", run.seed},           {"device", run.device},     {"determinism", run.determinism},
-                 {"float32", run.float32},     {"autotune", run.autotune}, {"dir", run.dir.string()},
-                 {"distributed", run.distributed}};
+  json["run"] = {
+      {"seed", run.seed},         {"device", run.device},    {"determinism", run.determinism}, {"float32", run.float32},
+      {"autotune", run.autotune}, {"dir", run.dir.string()}, {"distributed", run.distributed}};
   json["run"]["threads"] = run.threads ? Json(*run.threads) : Json("auto");
   json["fit"] = path_json(graph.fit.path);
   for (const LossTerm& term : graph.fit.losses) json["fit"]["losses"][term.node] = term.weight;

@@ -79,8 +79,9 @@ TEST(ResolvedPipeline, IsAPipelineThatResolvesToItself) {
 }
 
 TEST(ResolvedPipeline, DoesNotDependOnTheOrderInTheFile) {
-  const std::string loss = R"(    "loss":  { "use": "loss:cross_entropy", "in": { "logits": "net.logits", "target": "batch.label" } },)"
-                           "\n";
+  const std::string loss =
+      R"(    "loss":  { "use": "loss:cross_entropy", "in": { "logits": "net.logits", "target": "batch.label" } },)"
+      "\n";
   const std::string moved = replaced(replaced(demo_text(), loss, ""), "  \"nodes\": {\n", "  \"nodes\": {\n" + loss);
   const Built first = build(demo_text());
   const Built second = build(moved);
@@ -106,11 +107,12 @@ TEST(BuildGraph, LeavesItsInputAlone) {
 }
 
 TEST(BuildGraph, TakesWhateverCanBeRead) {
-  for (const char* const text :
-       {"", "[]", "{}", "3", R"({"nodes": 1})", R"({"nodes": {"a": 1, "b": {"use": 2}}, "fit": []})",
-        R"({"format": 1, "name": "x", "nodes": {}, "fit": {"data": "a", "loss": 3, "epochs": 1}})",
-        R"({"format": 1, "name": "x", "nodes": {"a": {"use": "model:cnn", "in": {"image": 3}, "with": []}}, "fit": {}})",
-        R"({"nodes": {"a": {"use": ":", "in": []}, "b": {"use": "model:", "of": [1]}, "c": {"use": ":cnn"}}})"}) {
+  for (
+      const char* const text :
+      {"", "[]", "{}", "3", R"({"nodes": 1})", R"({"nodes": {"a": 1, "b": {"use": 2}}, "fit": []})",
+       R"({"format": 1, "name": "x", "nodes": {}, "fit": {"data": "a", "loss": 3, "epochs": 1}})",
+       R"({"format": 1, "name": "x", "nodes": {"a": {"use": "model:cnn", "in": {"image": 3}, "with": []}}, "fit": {}})",
+       R"({"nodes": {"a": {"use": ":", "in": []}, "b": {"use": "model:", "of": [1]}, "c": {"use": ":cnn"}}})"}) {
     const Built built = build(text);
     EXPECT_FALSE(built.graph) << text;
     EXPECT_TRUE(built.diagnostics.has_errors()) << text;
@@ -125,8 +127,9 @@ TEST(BuildGraph, SaysEachOfTwoMistakesInOneGo) {
 }
 
 TEST(ShapeMismatch, NamesBothNodesAndBothShapes) {
-  const std::string text = replaced(demo_text(), R"("loss":  { "use": "loss:cross_entropy", "in": { "logits": "net.logits", )",
-                                    R"("loss":  { "use": "loss:cross_entropy", "in": { "logits": "batch.label", )");
+  const std::string text =
+      replaced(demo_text(), R"("loss":  { "use": "loss:cross_entropy", "in": { "logits": "net.logits", )",
+               R"("loss":  { "use": "loss:cross_entropy", "in": { "logits": "batch.label", )");
   const Built built = build(text);
   ASSERT_EQ(built.diagnostics.errors(), 1U + 1U) << built.text();
   EXPECT_NE(built.text().find(R"(loss "loss" port "logits" wants float[N, C, *], but "batch.label" gives int64[N])"),
@@ -163,8 +166,7 @@ TEST_F(Diagnose, PointsAtTheComponentWithoutAParameter) {
 }
 
 TEST_F(Diagnose, KnowsStopAndOtherPlaces) {
-  const Diagnostic stop =
-      diagnose(built_.resolved, graph_.stop.at(0), Error(ErrorCode::kConfig, "never", "/patience"));
+  const Diagnostic stop = diagnose(built_.resolved, graph_.stop.at(0), Error(ErrorCode::kConfig, "never", "/patience"));
   EXPECT_EQ(stop.message, "observer:patience: never");
   EXPECT_EQ(stop.span.text(), "8");
   const Diagnostic device = diagnose(built_.resolved, "/run/device", Error(ErrorCode::kConfig, "there is no GPU"));
@@ -185,19 +187,21 @@ std::string large_pipeline(int count) {
   nodes += fmt::format(R"("train": {{ "use": "loader:threads", "in": "f{}", "with": {{ "batch": 8 }} }},)", each - 1);
   for (int i = 0; i < each; ++i) {
     const std::string source = i % 2 == 0 ? "batch.image" : fmt::format("m{}.logits", i - 1);
-    nodes += fmt::format(R"("m{}": {{ "use": "model:mlp", "in": {{ "image": "{}" }}, "with": {{ "classes": 10 }} }},)", i,
-                         source);
+    nodes += fmt::format(R"("m{}": {{ "use": "model:mlp", "in": {{ "image": "{}" }}, "with": {{ "classes": 10 }} }},)",
+                         i, source);
     nodes += fmt::format(
-        R"("l{0}": {{ "use": "loss:cross_entropy", "in": {{ "logits": "m{0}.logits", "target": "batch.label" }} }},)", i);
+        R"("l{0}": {{ "use": "loss:cross_entropy", "in": {{ "logits": "m{0}.logits", "target": "batch.label" }} }},)",
+        i);
     nodes += fmt::format(
         R"("a{0}": {{ "use": "metric:accuracy", "in": {{ "logits": "m{0}.logits", "target": "batch.label" }} }},)", i);
     terms += fmt::format(R"({}"l{}": 1.0)", i == 0 ? "" : ", ", i);
     metrics += fmt::format(R"({}"a{}")", i == 0 ? "" : ", ", i);
     if (i > 0) models += fmt::format(", \"m{}\"", i);
   }
-  return fmt::format(R"({{ "format": 1, "name": "large", "nodes": {{ {} "opt": {{ "use": "optimizer:adamw", "of": [{}] }} }},
+  return fmt::format(
+      R"({{ "format": 1, "name": "large", "nodes": {{ {} "opt": {{ "use": "optimizer:adamw", "of": [{}] }} }},
     "fit": {{ "data": "train", "loss": {{ {} }}, "epochs": 1 }}, "validate": {{ "data": "train", "metrics": [{}] }} }})",
-                     nodes, models, terms, metrics);
+      nodes, models, terms, metrics);
 }
 
 double seconds_to_build(const Resolved& merged, const Diagnostics& earlier, GraphResult& result) {

@@ -67,9 +67,15 @@ class LostLetter : public ::testing::Test {
     collect(document, document.value, "", tokens_);
     for (const Token& token : tokens_) {
       for (std::size_t at = token.begin; at < token.end; ++at) {
-        if (std::isalnum(static_cast<unsigned char>(text_[at])) != 0) losses_.push_back({token, at});
+        if (is_tested(token, at)) losses_.push_back({token, at});
       }
     }
+  }
+
+  /// Letters and digits; of "${vars.name}" those of the name.
+  [[nodiscard]] bool is_tested(const Token& token, std::size_t at) const {
+    if (text_.compare(token.begin, 7, "\"${vars") == 0 && at < token.begin + 7) return false;
+    return std::isalnum(static_cast<unsigned char>(text_[at])) != 0;
   }
 
   [[nodiscard]] std::string original(const Loss& loss) const {
@@ -107,7 +113,8 @@ TEST_F(LostLetter, IsOneErrorAtItsPlaceWithTheOriginalProposed) {
   std::vector<std::string> failures;
   for (const Loss& loss : losses_) {
     const Built built = build(text_.substr(0, loss.at) + text_.substr(loss.at + 1));
-    const bool one = built.diagnostics.errors() == 1;
+    // Without the variables each reference to one is wrong as well.
+    const bool one = built.diagnostics.errors() == 1 || loss.token.pointer == "/vars";
     if (one && is_told(built, loss) && built.diagnostics.exit_code() == 2 && !built.graph) continue;
     failures.push_back(fmt::format("{}\n{}", describe(loss), built.text()));
   }
@@ -122,6 +129,11 @@ std::string entry_of(const Token& token) {
   return segments[0] == "nodes" ? segments[0] + "/" + segments[1] : segments[0];
 }
 
+/// A stream with a broken link offers fields that cannot be known.
+bool breaks_the_stream(const Token& token) {
+  return token.pointer.starts_with("/nodes/train") || token.pointer.starts_with("/nodes/shift");
+}
+
 TEST_F(LostLetter, IsToldTogetherWithAnother) {
   std::vector<std::string> failures;
   std::size_t pairs = 0;
@@ -132,6 +144,7 @@ TEST_F(LostLetter, IsToldTogetherWithAnother) {
     const std::string here = entry_of(first->token);
     const std::string there = entry_of(second->token);
     if (here == there || here.empty() || there.empty()) continue;
+    if (breaks_the_stream(first->token) && original(*second).starts_with("\"batch.")) continue;
     ++pairs;
     std::string text = text_;
     text.erase(second->at, 1);

@@ -28,7 +28,7 @@ namespace {
 std::filesystem::path folder() { return std::filesystem::path(TENON_SOURCE_DIR) / "tests/pipelines"; }
 
 struct Finding {
-  std::string head;                ///< "error unknown-node 12:20"
+  std::string head;  ///< "error unknown-node 12:20"
   std::vector<std::string> texts;
 };
 

@@ -126,9 +126,9 @@ TEST(PortRules, ReadsLikeTheManifest) {
   EXPECT_EQ(describe_rule(Port::of("a", kFloats, {"N", "C"}), with), "float[N, C]");
   EXPECT_EQ(describe_rule(Port::of("a", {Dtype::kFloat32, Dtype::kInt64}, {"N", "$classes", "*"}), with),
             "float32|int64[N, 10, *]");
-  EXPECT_EQ(describe_rule(Port::any("a", {Dtype::kInt64, Dtype::kInt32, Dtype::kInt16, Dtype::kInt8, Dtype::kUint8}),
-                          with),
-            "int[*]");
+  EXPECT_EQ(
+      describe_rule(Port::any("a", {Dtype::kInt64, Dtype::kInt32, Dtype::kInt16, Dtype::kInt8, Dtype::kUint8}), with),
+      "int[*]");
   EXPECT_EQ(describe_rule(Port::of("a", {}, {"$absent"}), with), "any[$absent]");
 }
 

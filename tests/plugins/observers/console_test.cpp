@@ -13,8 +13,9 @@ using Kind = Event::Kind;
 
 class ConsoleTest : public ::testing::Test {
  protected:
-  void use(const std::string& progress) {
-    console_ = make<Observer>("tenon_observers", "console", R"({"progress": ")" + progress + R"("})");
+  void use(const std::string& progress, const std::string& interval = "0 s") {
+    console_ = make<Observer>("tenon_observers", "console",
+                              R"({"progress": ")" + progress + R"(", "interval": ")" + interval + R"("})");
   }
 
   static Event event(Kind kind, int64_t step, int64_t epoch, std::string_view text = {}) {
@@ -52,6 +53,21 @@ TEST_F(ConsoleTest, WritesOneLineAnIntervalWithoutATerminal) {
   EXPECT_EQ(written({event(Kind::kRunStart, 0, 0), training_step(166)}),
             "training for 425 steps, 25 epochs\n"
             "epoch 10/25  step 166/425  loss 0.08123  lr.opt 0.00068  5123 samples/s  8.0 s left  wait 2 %\n");
+}
+
+TEST_F(ConsoleTest, KeepsLinesAboutTrainingAnIntervalApart) {
+  use("lines", "10 s");
+  const auto at = [](int64_t step, double seconds) {
+    Event each = training_step(step);
+    each.elapsed = seconds;
+    return each;
+  };
+  const std::string text =
+      written({event(Kind::kRunStart, 0, 0), at(10, 1), at(20, 9.9), at(30, 10.5), at(40, 20), at(50, 21)});
+  EXPECT_EQ(text.find("step  20/425"), std::string::npos) << text;
+  EXPECT_NE(text.find("step  30/425"), std::string::npos) << text;
+  EXPECT_EQ(text.find("step  40/425"), std::string::npos) << text;
+  EXPECT_NE(text.find("step  50/425"), std::string::npos) << text;
 }
 
 TEST_F(ConsoleTest, JoinsWhatBelongsToOneStepIntoOneRow) {
