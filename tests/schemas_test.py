@@ -38,7 +38,7 @@ RUN_FILES = {
 # Where a planted fault may pass: anything goes there, the member need not be, the value may be of several types.
 # Patterns of whole pointers: the object's for an unknown member, else the member's.
 WITH = r"/(nodes/\w+|nodes/\w+/groups/\d+|(stop|observe)/\d+)/with"
-SCALAR = r"/(components/\w+|stop/\d+)/.+"
+SCALAR = r"/(components/\w+|stop/\d+/state)/.+"
 MAY_PASS = {
     "pipeline-1": {
         "unknown": rf"{WITH}(/.*)?",
@@ -125,7 +125,7 @@ WRONG_VALUES = [
 ]
 NON_FINITE = [
     ("checkpoint-index-1", "/history/0/metrics/validate.acc", "NaN"),
-    ("checkpoint-state-1", "/stop/0/best", "-Infinity"),
+    ("checkpoint-state-1", "/stop/0/state/best", "-Infinity"),
     ("export-report-1", "/comparisons/0/max_rel_error", "Infinity"),
 ]
 

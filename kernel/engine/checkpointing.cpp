@@ -105,7 +105,9 @@ std::filesystem::path Checkpointing::write(bool validation_pending) {
     if (!scalars.empty()) state["components"][node.name] = scalars;
   }
   for (std::size_t i = 0; i < components_.stop().size(); ++i) {
-    state["stop"].push_back(save("state.stop" + std::to_string(i), components_.stop()[i].handle.get()));
+    const Components::Observing& each = components_.stop()[i];
+    const core::Json scalars = save("state.stop" + std::to_string(i), each.handle.get());
+    state["stop"].push_back({{"use", each.attached->use}, {"state", scalars}});
   }
   StateSaver position;
   training_.state(position);

@@ -151,7 +151,9 @@ class Session {
     provenance["libtorch"] = request_.libtorch.version;
     provenance["data"] = data_fingerprints(components_);
     directory.write_json("config.resolved.json", graph_.resolved);
-    core::Json environment = provenance;
+    core::Json environment;
+    environment["format"] = 1;
+    environment.update(provenance);
     environment["libtorch_path"] = request_.libtorch.libraries.string();
     for (const core::EnvironmentSetting& setting : request_.environment) {
       environment["variables"].push_back(

@@ -15,7 +15,12 @@ GraphResult build_graph(const Resolved& resolved, const Catalogue& catalogue, co
   Draft draft(result.resolved, catalogue, earlier, result.diagnostics);
   read_attached(draft);
   read_nodes(draft);
-  if (draft.nodes.empty()) return result;  // whatever the rest refers to is not there
+  if (draft.nodes.empty()) {  // whatever the rest refers to is not there
+    if (!draft.has_errors()) {
+      result.diagnostics.add(result.resolved.error_at_value("/nodes", "no-nodes", "the pipeline has no nodes"));
+    }
+    return result;
+  }
   link_nodes(draft);
   order_nodes(draft);
   type_streams(draft);

@@ -1,5 +1,6 @@
 // From `use` to a component, and from its schema to complete parameters.
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -28,7 +29,7 @@ std::vector<std::string> known_kinds() {
 std::vector<std::string> namesakes(const Catalogue& catalogue, std::string_view name) {
   std::vector<std::string> ids;
   for (const std::string& id : catalogue.ids()) {
-    if (std::string_view(id).substr(id.find(':') + 1) == name) ids.push_back(id);
+    if (id.substr(id.find(':') + 1) == name) ids.push_back(id);
   }
   return ids;
 }
@@ -84,7 +85,8 @@ void report_unknown(Draft& draft, std::string_view pointer, const std::string& u
     meant_kind.clear();
   } else {
     std::vector<std::string> ids;
-    for (const std::string& each : names) ids.push_back(fmt::format("{}:{}", kind, each));
+    std::transform(names.begin(), names.end(), std::back_inserter(ids),
+                   [&](const std::string& each) { return fmt::format("{}:{}", kind, each); });
     // Compared by name, proposed as a whole.
     if (const std::optional<std::string> near = nearest(name, names)) {
       draft.propose(diagnostic, fmt::format("{}:{}", kind, *near));
@@ -262,7 +264,7 @@ void visit_annotated(Json& value, const Json& schema, const std::string& pointer
   if (value.is_object()) {
     const Json* const properties = find_member(schema, "properties");
     const Json* const others = find_member(schema, "additionalProperties");
-    for (auto& [key, member] : value.items()) {
+    for (const auto& [key, member] : value.items()) {
       const Json* const own = properties == nullptr ? nullptr : find_member(*properties, key);
       if (const Json* const rule = own != nullptr ? own : others) {
         visit_annotated(member, *rule, child_pointer(pointer, key), visit);

@@ -60,8 +60,8 @@ std::string list_names(std::span<const std::string> names) {
   return text;
 }
 
-Draft::Draft(Resolved& all, const Catalogue& installed, const Diagnostics& earlier, Diagnostics& found)
-    : resolved(all), catalogue(installed), earlier_(earlier), found_(found) {
+Draft::Draft(Resolved& merged, const Catalogue& installed, const Diagnostics& earlier, Diagnostics& found)
+    : resolved(merged), catalogue(installed), earlier_(earlier), found_(found) {
   for (const Diagnostic& diagnostic : earlier_.all()) {
     if (diagnostic.severity != Severity::kError) continue;
     told_.insert(diagnostic.pointer);
@@ -133,14 +133,24 @@ std::string Draft::title(NodeId id) const {
   return fmt::format("{} {}", node.kind.empty() ? "node" : node.kind, core::quoted(node.name));
 }
 
-std::vector<std::string> Draft::names_of(std::span<const std::string_view> kinds) const {
-  std::vector<std::string> names;
+const std::vector<std::string>& Draft::names_of(std::span<const std::string_view> kinds) {
+  const auto [found, added] = names_.try_emplace(fmt::format("{}", fmt::join(kinds, " ")));
+  if (!added) return found->second;
   for (const DraftNode& each : nodes) {
-    if (kinds.empty() || std::find(kinds.begin(), kinds.end(), each.node.kind) != kinds.end()) {
-      names.push_back(each.node.name);
-    }
+    const bool fits = kinds.empty() || std::find(kinds.begin(), kinds.end(), each.node.kind) != kinds.end();
+    if (fits) found->second.push_back(each.node.name);
   }
-  return names;
+  return found->second;
+}
+
+const std::vector<std::string>& Draft::tensor_sources() {
+  if (!tensor_sources_.empty()) return tensor_sources_;
+  tensor_sources_.emplace_back(kBatch);
+  for (const DraftNode& each : nodes) {
+    const bool gives = is_step_kind(each.node.kind) && (each.out_open || !each.out.empty());
+    if (gives) tensor_sources_.push_back(each.node.name);
+  }
+  return tensor_sources_;
 }
 
 void Draft::refuse_disabled(Diagnostic diagnostic, const Referrer& referrer, NodeId id) {
@@ -167,7 +177,7 @@ std::optional<NodeId> Draft::refer(std::string_view pointer, const std::string& 
   const auto found = index.find(name);
   if (found == index.end()) {
     Diagnostic diagnostic = error("unknown-node", fmt::format("there is no node {}", core::quoted(name)));
-    const std::vector<std::string> fitting = names_of(kinds);
+    const std::vector<std::string>& fitting = names_of(kinds);
     std::optional<std::string> meant = propose_nearest(diagnostic, name, fitting);
     if (!meant) meant = propose_nearest(diagnostic, name, names_of({}));
     diagnostic.notes.push_back(note(fitting));
@@ -184,7 +194,7 @@ std::optional<NodeId> Draft::refer(std::string_view pointer, const std::string& 
     Diagnostic diagnostic =
         error("wrong-kind", fmt::format("{} needs {}, but {} is {}", referrer.who, fmt::join(wanted, " or "),
                                         core::quoted(name), with_article(node.kind)));
-    const std::vector<std::string> fitting = names_of(kinds);
+    const std::vector<std::string>& fitting = names_of(kinds);
     if (fitting.size() == 1) propose(diagnostic, fitting.front());
     diagnostic.notes.push_back(note(fitting));
     point_at(diagnostic, id, fmt::format("{} is {}", core::quoted(name), node.use()));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -89,7 +90,7 @@ struct Referrer {
 
 class Draft {
  public:
-  Draft(Resolved& resolved, const Catalogue& catalogue, const Diagnostics& earlier, Diagnostics& found);
+  Draft(Resolved& merged, const Catalogue& installed, const Diagnostics& earlier, Diagnostics& found);
 
   Resolved& resolved;
   const Catalogue& catalogue;
@@ -153,17 +154,23 @@ class Draft {
   /// `model "net"`
   [[nodiscard]] std::string title(NodeId id) const;
 
-  /// Names of all nodes of these kinds (of all kinds when there are none), by name.
-  [[nodiscard]] std::vector<std::string> names_of(std::span<const std::string_view> kinds) const;
+  /// Names of all nodes of these kinds (of all kinds when there are none), sorted. Kinds are known behind `read_nodes`,
+  /// and so each answer is kept.
+  [[nodiscard]] const std::vector<std::string>& names_of(std::span<const std::string_view> kinds);
+
+  /// "batch" and all nodes that give tensors. The answer is kept.
+  [[nodiscard]] const std::vector<std::string>& tensor_sources();
 
  private:
   void note_broken_links(const Diagnostic& diagnostic);
 
   const Diagnostics& earlier_;
   Diagnostics& found_;
-  std::unordered_set<std::string> told_;          ///< Pointers of earlier errors.
-  std::unordered_set<std::string> told_parents_;  ///< The objects in which those stand.
-  std::unordered_set<std::string> places_;        ///< Pointers of all errors, and their ancestors.
+  std::unordered_set<std::string> told_;                   ///< Pointers of earlier errors.
+  std::unordered_set<std::string> told_parents_;           ///< The objects in which those stand.
+  std::unordered_set<std::string> places_;                 ///< Pointers of all errors, and their ancestors.
+  std::map<std::string, std::vector<std::string>> names_;  ///< By kinds.
+  std::vector<std::string> tensor_sources_;
   std::size_t proposals_ = 0;
   bool links_broken_ = false;
 };

@@ -85,7 +85,7 @@ RunSettings read_run(Draft& draft) {
   }
   run.distributed = value_or<std::string>(draft, "/run/distributed", "auto");
   run.dir = draft.resolved.path("/run/dir").value_or("runs");
-  if (const int64_t threads = value_or<int64_t>(draft, "/run/threads", 0); threads > 0) run.threads = threads;
+  if (const auto threads = value_or<int64_t>(draft, "/run/threads", 0); threads > 0) run.threads = threads;
   return run;
 }
 
@@ -166,7 +166,7 @@ Json list_of(const std::vector<Attached>& attached) {
 Json resolved_json(const Draft& draft, const Graph& graph) {
   Json all = draft.resolved.value();
   for (const char* const gone : {"$schema", "vars", "extends"}) all.erase(gone);
-  for (auto& [name, json] : all["nodes"].items()) {
+  for (const auto& [name, json] : all["nodes"].items()) {
     const DraftNode* const each = draft.find(name);
     if (each != nullptr && each->known) json["with"] = each->node.with;
   }

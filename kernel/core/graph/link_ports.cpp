@@ -1,5 +1,6 @@
 // The step plane: a tensor for each port.
 #include <algorithm>
+#include <iterator>
 #include <optional>
 
 #include <fmt/format.h>
@@ -46,7 +47,8 @@ class PortLinker final : Linker {
  private:
   [[nodiscard]] std::vector<std::string> names(const std::vector<NamedPort>& ports) const {
     std::vector<std::string> all;
-    for (const NamedPort& port : ports) all.push_back(port.name);
+    std::transform(ports.begin(), ports.end(), std::back_inserter(all),
+                   [](const NamedPort& port) { return port.name; });
     return all;
   }
 
@@ -123,10 +125,7 @@ class PortLinker final : Linker {
     if (known == draft_.index.end()) {
       Diagnostic diagnostic =
           draft_.at_value(wire.pointer, "unknown-node", fmt::format("there is no node {}", core::quoted(source)));
-      std::vector<std::string> candidates{std::string(kBatch)};
-      for (const DraftNode& each : draft_.nodes) {
-        if (is_step_kind(each.node.kind) && (each.out_open || !each.out.empty())) candidates.push_back(each.node.name);
-      }
+      const std::vector<std::string>& candidates = draft_.tensor_sources();
       const std::string rest = wire.wire.output.empty() ? "" : "." + wire.wire.output;
       const std::optional<std::string> near = draft_.propose_nearest(diagnostic, source, candidates);
       if (near) draft_.propose(diagnostic, *near + rest);

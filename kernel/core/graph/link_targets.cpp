@@ -38,7 +38,7 @@ class TargetLinker final : Linker {
     const Json* const of = member("of");
     const std::string pointer = at("of");
     if (of == nullptr) {
-      const std::vector<std::string> candidates = draft_.names_of(kinds);
+      const std::vector<std::string>& candidates = draft_.names_of(kinds);
       missing("of", fmt::format("{} is attached to nothing", referrer_.who),
               candidates.size() == 1 ? fmt::format("add \"of\": {}", core::quoted(candidates.front()))
                                      : fmt::format("add \"of\" with the name of {}", with_article(kinds.front())));

@@ -1,6 +1,7 @@
 // The paths of fit, validate and test: what each reaches, and the types of the step plane on each.
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -42,7 +43,8 @@ std::vector<NodeId> closure(const Draft& draft, std::vector<NodeId> roots, const
 
 std::vector<std::string> names_of(const Draft& draft, const std::vector<NodeId>& ids) {
   std::vector<std::string> names;
-  for (const NodeId id : ids) names.push_back(draft.nodes[id].node.name);
+  std::transform(ids.begin(), ids.end(), std::back_inserter(names),
+                 [&](NodeId id) { return draft.nodes[id].node.name; });
   return names;
 }
 

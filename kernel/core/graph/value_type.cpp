@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <span>
 #include <utility>
 
@@ -119,7 +120,7 @@ std::optional<Dim> PortRules::parameter(std::string_view name) const {
 }
 
 bool PortRules::unify(const Port::Axis& axis, const Dim& dim, std::string_view port, Bindings& bindings) const {
-  if (const int64_t* const size = std::get_if<int64_t>(&axis)) return !dim.fixed() || dim.size == *size;
+  if (const auto* const size = std::get_if<int64_t>(&axis)) return !dim.fixed() || dim.size == *size;
   const std::string& name = std::get<std::string>(axis);
   if (is_parameter(name)) {
     const std::optional<Dim> wanted = parameter(name);
@@ -174,7 +175,7 @@ ValueType PortRules::give(const Port& port, const ValueType* same) const {
   if (port.same_shape || port.any_shape) return type;
 
   const auto dim_of = [&](const Port::Axis& axis) -> Dim {
-    if (const int64_t* const size = std::get_if<int64_t>(&axis)) return {*size};
+    if (const auto* const size = std::get_if<int64_t>(&axis)) return {*size};
     const std::string& name = std::get<std::string>(axis);
     if (is_parameter(name)) return parameter(name).value_or(Dim());
     const auto found = bindings_.find(name);

@@ -94,7 +94,7 @@ class PointerTable {
     using is_transparent = void;
     template <typename A, typename B>
     bool operator()(const A& a, const B& b) const noexcept {
-      return a.parent == b.parent && std::string_view(a.key) == std::string_view(b.key);
+      return a.parent == b.parent && a.key == b.key;
     }
   };
 

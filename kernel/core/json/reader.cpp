@@ -2,13 +2,13 @@
 #include <core/json/reader.hpp>
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include <core/json/foreign.hpp>
 #include <core/json/scalars.hpp>
 #include <core/json/syntax_errors.hpp>
 #include <core/text/suggest.hpp>
@@ -22,30 +22,6 @@ bool is_blank(char c) noexcept { return c == ' ' || c == '\t' || c == '\n' || c 
 bool begins_number(char c) noexcept { return (c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.'; }
 bool is_structural(char c) noexcept {
   return c == ',' || c == ':' || c == '{' || c == '}' || c == '[' || c == ']' || c == '"' || c == '\'' || c == '/';
-}
-
-/// A character that editors and web pages put in, which looks like another or like nothing.
-struct LookAlike {
-  std::string_view bytes;
-  std::string_view message;
-  std::string_view label;
-};
-
-constexpr std::array<LookAlike, 9> kLookAlikes{{{"\xC2\xA0", "a no-break space (U+00A0)", "write an ordinary blank"},
-                                                {"\xE2\x80\x8B", "an invisible character (U+200B)", "remove it"},
-                                                {"\xEF\xBB\xBF", "a byte order mark within the text", "remove it"},
-                                                {"\xE2\x80\x9C", "a typographic quote (U+201C)", "write \""},
-                                                {"\xE2\x80\x9D", "a typographic quote (U+201D)", "write \""},
-                                                {"\xE2\x80\x9E", "a typographic quote (U+201E)", "write \""},
-                                                {"\xE2\x80\x98", "a typographic quote (U+2018)", "write \""},
-                                                {"\xE2\x80\x99", "a typographic quote (U+2019)", "write \""},
-                                                {"\xEF\xBC\x8C", "a full-width comma (U+FF0C)", "write ,"}}};
-
-const LookAlike* find_look_alike(std::string_view text) noexcept {
-  const auto* const found = std::find_if(kLookAlikes.begin(), kLookAlikes.end(), [&](const LookAlike& each) {
-    return text.substr(0, each.bytes.size()) == each.bytes;
-  });
-  return found == kLookAlikes.end() ? nullptr : found;
 }
 
 class Reader {
@@ -474,7 +450,7 @@ class Reader {
 
   void truncated(std::string_view where, std::size_t opened, std::size_t opened_end) {
     std::string missing;
-    for (auto offset = open_.rbegin(); offset != open_.rend(); ++offset) missing += text_[*offset] == '{' ? '}' : ']';
+    for (const std::size_t offset : open_) missing.insert(0, 1, text_[offset] == '{' ? '}' : ']');
     SyntaxError error{
         .code = "truncated", .message = fmt::format("the text ends {}", where), .label = "more is expected here"};
     if (opened < opened_end) error.secondary = {{errors_.span(opened, opened_end), "opened here"}};
@@ -515,19 +491,6 @@ class Reader {
   std::vector<std::size_t> open_;  // Offsets of the brackets that are open.
   bool told_comment_ = false;
 };
-
-/// Why a text is no text at all, or an empty view.
-std::string_view binary_reason(std::string_view text) noexcept {
-  if (text.substr(0, 4) ==
-      "\x7F"
-      "ELF")
-    return "it is a program or a shared library";
-  if (text.substr(0, 4) == "PK\x03\x04") return "it is a ZIP archive, such as a TorchScript file";
-  if (text.substr(0, 2) == "\x1F\x8B") return "it is compressed with gzip";
-  if (text.substr(0, 2) == "\xFF\xFE" || text.substr(0, 2) == "\xFE\xFF") return "it is UTF-16; save it as UTF-8";
-  if (text.find('\0') != std::string_view::npos) return "it has zero bytes";
-  return {};
-}
 
 }  // namespace
 

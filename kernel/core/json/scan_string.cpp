@@ -82,7 +82,7 @@ class StringScanner {
 
  private:
   /// Length of the run of printable ASCII that needs no attention.
-  std::size_t plain_run(std::size_t from) const noexcept {
+  [[nodiscard]] std::size_t plain_run(std::size_t from) const noexcept {
     std::size_t i = from;
     for (; i < text_.size(); ++i) {
       const auto byte = static_cast<unsigned char>(text_[i]);

@@ -99,6 +99,12 @@ Libtorch inspect_libtorch(const std::filesystem::path& folder, const std::string
                               "libtorch_cpu.so; {}",
                               folder.string(), named_by, kFix));
   }
+  if (!fs::exists(libraries / "libc10.so", error)) {
+    throw Refusal("no-libtorch",
+                  fmt::format("{} names {}, where libtorch is not complete: libtorch_cpu.so is there, libc10.so "
+                              "is not; {}",
+                              named_by, folder.string(), kFix));
+  }
   Libtorch libtorch;
   libtorch.libraries = fs::canonical(libraries);
   libtorch.version = version_of(libtorch.libraries.parent_path());

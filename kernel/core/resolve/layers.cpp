@@ -52,9 +52,10 @@ std::optional<Tree> LayerReader::read_overlay(const fs::path& path) {
 
 std::optional<Tree> LayerReader::read_file(const fs::path& path, LayerKind kind, const Span& at) {
   if (++files_ > kMostFiles) {
-    diagnostics_.add({.code = "bad-extends",
-                      .message = fmt::format("the pipeline is made of more than {} files", kMostFiles),
-                      .span = at});
+    if (files_ == kMostFiles + 1) {
+      const std::string message = fmt::format("the pipeline is made of more than {} files", kMostFiles);
+      diagnostics_.add({.code = "bad-extends", .message = message, .span = at});
+    }
     return std::nullopt;
   }
   const SourcePtr source = read_source(path, at, diagnostics_);
@@ -66,7 +67,7 @@ std::optional<Tree> LayerReader::read_file(const fs::path& path, LayerKind kind,
   return tree;
 }
 
-std::optional<Tree> LayerReader::read_document(SourcePtr source, LayerKind kind) {
+std::optional<Tree> LayerReader::read_document(const SourcePtr& source, LayerKind kind) {
   const Document document = read_json(source, diagnostics_, {.comments = comments_for(source->path())});
   if (!document.usable() || !document.complete) return std::nullopt;
   if (!document.value.is_object()) {

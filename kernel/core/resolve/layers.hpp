@@ -33,7 +33,7 @@ class LayerReader {
 
  private:
   [[nodiscard]] std::optional<Tree> read_file(const std::filesystem::path& path, LayerKind kind, const Span& at);
-  [[nodiscard]] std::optional<Tree> read_document(SourcePtr source, LayerKind kind);
+  [[nodiscard]] std::optional<Tree> read_document(const SourcePtr& source, LayerKind kind);
   [[nodiscard]] std::optional<Tree> read_bases(const Tree& extends, const std::filesystem::path& folder);
   [[nodiscard]] std::optional<Tree> upon_bases(Tree tree);
 

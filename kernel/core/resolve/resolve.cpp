@@ -12,7 +12,10 @@
 namespace tenon::core {
 namespace {
 
-constexpr std::string_view kSchema = "pipeline-1";
+const Json& pipeline_schema() {
+  static const Json schema = Json::parse(embedded_schema("pipeline-1"));
+  return schema;
+}
 
 }  // namespace
 
@@ -38,7 +41,7 @@ Resolved resolve(const ResolveRequest& request, Diagnostics& diagnostics) {
 
   auto [value, origins] = flatten(std::move(*tree));
   Resolved resolved(std::move(value), std::move(origins));
-  resolved.apply("", Json::parse(embedded_schema(kSchema)), {.noun = "key"}, "the pipeline format", diagnostics);
+  resolved.apply("", pipeline_schema(), {.noun = "key"}, "the pipeline format", diagnostics);
   return resolved;
 }
 

@@ -49,7 +49,7 @@ class Setter {
  private:
   [[nodiscard]] std::string_view text() const noexcept { return source_->text(); }
 
-  Diagnostic error(std::size_t begin, std::size_t end, std::string message, std::string label) const {
+  [[nodiscard]] Diagnostic error(std::size_t begin, std::size_t end, std::string message, std::string label) const {
     return {.code = "bad-set",
             .message = std::move(message),
             .span = {source_, begin, end},

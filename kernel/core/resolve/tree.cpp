@@ -14,7 +14,7 @@ struct Maker {
   const PlaceTable& places;
   const Origin& common;
 
-  Tree make(const Json& value, PlaceTable::Id id) const {
+  [[nodiscard]] Tree make(const Json& value, PlaceTable::Id id) const {
     Tree tree;
     tree.origin = common;
     tree.origin.key = places[id].key;

@@ -45,10 +45,21 @@ std::optional<std::string_view> variable_name(const Reference& reference) {
 
 std::string reference_to(std::string_view name) { return fmt::format("${{vars.{}}}", name); }
 
+/// The key of the variables: "vars", or the one misspelt key that must have meant it, which the schema reports.
+std::string key_of_variables(const Tree& root) {
+  std::string key = "vars";
+  if (root.find(key) != nullptr) return key;
+  for (const auto& [name, value] : root.members) {
+    if (value.is_object() && edit_distance(name, "vars", 1) == 1) key = name;
+  }
+  return key;
+}
+
 class Substituter {
  public:
-  Substituter(Tree& root, Diagnostics& diagnostics) : root_(root), diagnostics_(diagnostics) {
-    const Tree* vars = root.find("vars");
+  Substituter(Tree& root, Diagnostics& diagnostics)
+      : root_(root), diagnostics_(diagnostics), key_(key_of_variables(root)) {
+    const Tree* vars = root.find(key_);
     if (vars == nullptr || !vars->is_object()) return;
     for (const auto& [name, value] : vars->members) {
       variables_.emplace(name, value);  // A copy: the tree changes under the references.
@@ -58,11 +69,12 @@ class Substituter {
 
   void run(std::span<const std::string> referenced) {
     for (auto& [key, member] : root_.members) {
-      if (key != "vars" && key != "$schema") visit(member, child_pointer("", key));
+      if (key != key_ && key != "$schema") visit(member, child_pointer("", key));
     }
     std::erase_if(root_.members, [](const auto& member) { return member.second.value.is_discarded(); });
-    if (Tree* vars = root_.find("vars"); vars != nullptr && vars->is_object()) {
-      for (const auto& [name, value] : vars->members) forbid_nesting(value, child_pointer("/vars", name));
+    if (Tree* vars = root_.find(key_); vars != nullptr && vars->is_object()) {
+      for (const auto& [name, value] : vars->members)
+        forbid_nesting(value, child_pointer(child_pointer("", key_), name));
       report_unused(*vars, referenced);
     }
   }
@@ -156,8 +168,7 @@ class Substituter {
     const std::optional<std::string_view> name = variable_name(reference);
     const std::string inside(reference.inside);
     if (!name) {
-      const bool known = std::find(names_.begin(), names_.end(), inside) != names_.end();
-      const std::string meant = known ? inside : nearest_variable(inside);
+      const std::string meant = variable_meant(inside);
       report(tree, pointer, "bad-reference",
              reference.closed ? fmt::format("${{{}}} is no reference", inside) : "a reference is not closed",
              !reference.closed ? "write } behind the name"
@@ -179,6 +190,16 @@ class Substituter {
     diagnostic.label = std::move(label);
     diagnostics_.add(std::move(diagnostic));
     return nullptr;
+  }
+
+  /// What "${epochs}" or "${var.epochs}" means.
+  std::string variable_meant(const std::string& inside) {
+    const std::size_t dot = inside.find('.');
+    const bool prefixed = dot != std::string::npos && edit_distance(inside.substr(0, dot), "vars", 1) <= 1;
+    std::string name = prefixed ? inside.substr(dot + 1) : inside;
+    if (!variables_.contains(name)) return nearest_variable(name);
+    suggested_.insert(name);
+    return name;
   }
 
   std::string nearest_variable(std::string_view name) {
@@ -216,7 +237,7 @@ class Substituter {
   void report_unused(const Tree& vars, std::span<const std::string> referenced) {
     const std::unordered_set<std::string_view> used(referenced.begin(), referenced.end());
     for (const auto& [name, value] : vars.members) {
-      if (used.count(name) > 0 || suggested_.count(name) > 0) continue;
+      if (used.contains(name) || suggested_.contains(name)) continue;
       Diagnostic diagnostic = diagnostic_at(value, child_pointer("/vars", name), "unused-variable",
                                             fmt::format("the variable {} is never used", core::quoted(name)));
       diagnostic.severity = Severity::kWarning;
@@ -234,6 +255,7 @@ class Substituter {
 
   Tree& root_;
   Diagnostics& diagnostics_;
+  std::string key_;
   std::unordered_map<std::string, Tree> variables_;
   std::vector<std::string> names_;
   std::unordered_set<std::string> suggested_;

@@ -33,7 +33,8 @@ Diagnostic to_diagnostic(Violation violation, const CheckContext& context) {
   const Located located = context.locate ? context.locate(violation.pointer) : Located{};
   const bool at_key = violation.at == Violation::At::kKey;
   const bool at_object = violation.at == Violation::At::kObject;
-  const std::string_view named = at_key ? parent_pointer(violation.pointer) : std::string_view(violation.pointer);
+  std::string_view named = violation.pointer;
+  if (at_key) named = parent_pointer(named);
   const bool joined = !violation.text.empty() && violation.text.front() == ':';
 
   Diagnostic diagnostic;

@@ -58,7 +58,7 @@ class Filler {
     }
   }
 
-  const Json& alternative_for(const Json& value, const Json& schema) const {
+  [[nodiscard]] const Json& alternative_for(const Json& value, const Json& schema) const {
     for (const char* keyword : {"anyOf", "oneOf"}) {
       const Json* alternatives = find_member(schema, keyword);
       if (alternatives == nullptr || !alternatives->is_array()) continue;

@@ -23,8 +23,8 @@ std::string dump(const Json& value) { return value.dump(-1, ' ', false, Json::er
 
 std::string_view text_of(const Json& schema, std::string_view key) {
   const Json* value = find_member(schema, key);
-  return value != nullptr && value->is_string() ? std::string_view(value->get_ref<const std::string&>())
-                                                : std::string_view();
+  if (value == nullptr || !value->is_string()) return {};
+  return value->get_ref<const std::string&>();
 }
 
 /// The bounds of a number, as what follows "number" or "a number".

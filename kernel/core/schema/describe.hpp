@@ -9,10 +9,10 @@ namespace tenon::core {
 
 /// The type of a property in few words: `number > 0`, `0..1`, `bool`, `integer >= 1 | "auto"`, `"a" | "b"`,
 /// `span such as "500 steps"`, `list of integer >= 0`. `root` is the schema in which `$ref` is looked up.
-[[nodiscard]] std::string describe_type(const Json& schema, const Json& root);
+[[nodiscard]] std::string describe_type(const Json& unresolved, const Json& root);
 
 /// The same within a sentence: `a number > 0`, `true or false`, `an integer >= 1 or "auto"`, `one of "a", "b"`.
-[[nodiscard]] std::string describe_wanted(const Json& schema, const Json& root);
+[[nodiscard]] std::string describe_wanted(const Json& unresolved, const Json& root);
 
 /// A value within a sentence: `the string "fast"`, `12`, `true`, `null`, `a list`, `an object`.
 [[nodiscard]] std::string describe_value(const Json& value);

@@ -28,7 +28,7 @@ struct Repair {
 std::vector<Repair> repairs_of(const Json& value) {
   std::vector<Repair> repairs;
   if (value.is_string()) {
-    const std::string& text = value.get_ref<const std::string&>();
+    const auto& text = value.get_ref<const std::string&>();
     Json inner = Json::parse(text, nullptr, false);
     const bool plain = text.find_first_of(" \t\r\n") == std::string::npos;
     if (!inner.is_discarded() && plain && (inner.is_number() || inner.is_boolean())) {
@@ -42,8 +42,8 @@ std::vector<Repair> repairs_of(const Json& value) {
       repairs.push_back({whole, fmt::format("write {}", whole), Applicability::kSafe});
     }
   }
-  if (value == 0 || value == 1) {
-    const bool truth = value == 1;
+  const bool truth = value == 1;
+  if (truth || value == 0) {
     repairs.push_back({truth, fmt::format("write {}", truth), Applicability::kMaybe});
   }
   if (value.is_number()) {
@@ -111,7 +111,7 @@ std::vector<Violation> Validator::best_alternative(const Json& value, const Json
 
   if (value.is_string()) {
     const TextForms texts = text_forms(forms);
-    const std::string& text = value.get_ref<const std::string&>();
+    const auto& text = value.get_ref<const std::string&>();
     if (nearest(text, texts.words)) return {unknown_value(value, schema, texts.words, pointer)};
     if (!texts.units.empty()) {
       const auto result = parse_quantity(text, texts.units);
@@ -177,7 +177,7 @@ Violation Validator::unknown_value(const Json& value, const Json& schema, const 
                       .pointer = pointer,
                       .text = fmt::format("must be {}, not {}", describe_wanted(schema, root_), describe_value(value))};
   if (!value.is_string()) return violation;
-  const std::string& text = value.get_ref<const std::string&>();
+  const auto& text = value.get_ref<const std::string&>();
   if (const std::optional<std::string> meant = nearest(text, names)) {
     violation.label = fmt::format("did you mean {}?", core::quoted(*meant));
     violation.replacement = dump(*meant);

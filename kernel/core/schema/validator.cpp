@@ -182,7 +182,7 @@ void Validator::check_number(const Json& value, const Json& schema, const std::s
 }
 
 void Validator::check_string(const Json& value, const Json& schema, const std::string& pointer, Violations& out) {
-  const std::string& text = value.get_ref<const std::string&>();
+  const auto& text = value.get_ref<const std::string&>();
   if (const std::optional<UnitKind> kind = unit_of(schema)) {
     const auto result = parse_quantity(text, std::array{*kind});
     if (const auto* error = std::get_if<QuantityError>(&result)) {

@@ -26,8 +26,10 @@ const Catalogue& catalogue() {
     }
     std::sort(files.begin(), files.end());
     std::vector<PluginInfo> plugins;
-    for (const std::filesystem::path& file : files)
-      plugins.push_back(parse_manifest(std::string_view(read_text(file))));
+    std::transform(files.begin(), files.end(), std::back_inserter(plugins), [](const std::filesystem::path& file) {
+      const std::string text = read_text(file);
+      return parse_manifest(std::string_view{text});
+    });
     RefusedPlugin refused;
     refused.path = "/opt/tenon/focal.so";
     refused.reason = "fingerprint";

@@ -3,6 +3,7 @@
 
 #include <ctime>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -119,6 +120,28 @@ TEST(BuildGraph, TakesWhateverCanBeRead) {
   }
 }
 
+void collect_pointers(const Json& value, const std::string& pointer, std::vector<std::string>& pointers) {
+  pointers.push_back(pointer);
+  if (!value.is_structured()) return;
+  for (const auto& [key, member] : value.items()) collect_pointers(member, child_pointer(pointer, key), pointers);
+}
+
+TEST(BuildGraph, TakesAnyValueInAnyPlace) {
+  const Json demo = Json::parse(demo_text());
+  std::vector<std::string> pointers;
+  collect_pointers(demo, "", pointers);
+  ASSERT_GT(pointers.size(), 130U);
+  for (const std::string& pointer : pointers) {
+    for (const char* const value : {"null", "true", "-3", "1e300", "\"\"", "\"net\"", "\"net.logits\"", "[]", "{}",
+                                    "[[\"net\"]]", "{\"net\": {\"net\": \"net\"}}"}) {
+      Json changed = demo;
+      *find_value(changed, pointer) = Json::parse(value);
+      const Built built = build(changed.dump());
+      EXPECT_NE(built.graph.has_value(), built.diagnostics.has_errors()) << pointer << " = " << value;
+    }
+  }
+}
+
 TEST(BuildGraph, SaysEachOfTwoMistakesInOneGo) {
   const std::string text = replaced(replaced(demo_text(), "\"optimizer:adamw\"", "\"optimizer:adamv\""),
                                     "\"data\": \"val\"", "\"data\": \"vall\"");
@@ -232,14 +255,16 @@ TEST(LargeGraph, FiveThousandNodesTakeLessThanASecond) {
 #endif
 }
 
+void replace_all(std::string& text, const std::string& from, const std::string& to) {
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
+    text.replace(at, from.size(), to);
+  }
+}
+
 TEST(LargeGraph, IsCheckedInLinearTimeWhenAllOfItIsWrong) {
   std::string text = large_pipeline(4000);
-  for (std::size_t at = text.find("\"in\": \"f"); at != std::string::npos; at = text.find("\"in\": \"f", at + 8)) {
-    text.replace(at, 8, "\"in\": \"g");
-  }
-  for (std::size_t at = text.find(".logits"); at != std::string::npos; at = text.find(".logits", at + 7)) {
-    text.replace(at, 7, ".logit_");
-  }
+  replace_all(text, R"("in": "f)", R"("in": "g)");
+  replace_all(text, R"(": "m)", R"(": "n)");
   Diagnostics diagnostics;
   const Resolved merged = resolve_text(text, diagnostics);
   GraphResult result;

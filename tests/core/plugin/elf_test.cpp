@@ -63,7 +63,7 @@ TEST(ElfFile, tells_the_facts_of_a_real_library) {
   EXPECT_NE(std::ranges::find(needed, "libstdc++.so.6"), needed.end());
   EXPECT_TRUE(file.section(".text").has_value());
   EXPECT_FALSE(file.section(".tenon.manifest").has_value());
-  EXPECT_FALSE(file.section("").value_or("").size() > 0);
+  EXPECT_EQ(file.section("").value_or(""), "");
 }
 
 TEST(ElfFile, reads_sections_names_and_build_id) {

@@ -158,12 +158,12 @@ TEST(Loader, explains_a_file_with_a_good_manifest_and_nothing_else) {
 class BuiltPlugin : public testing::Test {
  protected:
   void SetUp() override {
-    if (!std::filesystem::exists(kBuilt)) GTEST_SKIP() << kBuilt << " is not built";
+    if (!std::filesystem::exists(built_)) GTEST_SKIP() << built_ << " is not built";
   }
 
   /// A loader over a copy of the plugin with one text of its file replaced by another of the same length.
   Loader with(std::string_view text, std::string_view other) {
-    std::string file = content_of(kBuilt);
+    std::string file = content_of(built_);
     const size_t place = file.rfind(text);  // the manifest lies behind the code
     EXPECT_NE(place, std::string::npos) << text;
     EXPECT_EQ(text.size(), other.size());
@@ -174,7 +174,7 @@ class BuiltPlugin : public testing::Test {
     return Loader(Catalogue::scan(SearchPath::of({copy_})));
   }
 
-  const std::filesystem::path kBuilt = TENON_BUILD_DIR "/lib/tenon/plugins/tenon_transforms.so";
+  const std::filesystem::path built_ = TENON_BUILD_DIR "/lib/tenon/plugins/tenon_transforms.so";
   TemporaryFolder folder_;
   std::filesystem::path copy_;
   int copies_ = 0;

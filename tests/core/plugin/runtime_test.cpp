@@ -80,6 +80,7 @@ TEST(InspectLibtorch, takes_root_or_lib_and_reads_the_version_of_every_distribut
   for (const auto& [file, text] : notes) {
     const TemporaryFolder folder;
     put(folder / "torch/lib/libtorch_cpu.so", "");
+    put(folder / "torch/lib/libc10.so", "");
     put(folder / "torch" / file, text);
     for (const char* named : {"torch", "torch/", "torch/lib", "torch/lib/"}) {
       const Libtorch libtorch = inspect_libtorch(folder / named, "TENON_LIBTORCH");
@@ -95,6 +96,7 @@ TEST(InspectLibtorch, takes_root_or_lib_and_reads_the_version_of_every_distribut
 TEST(InspectLibtorch, refuses_another_version_by_name) {
   const TemporaryFolder folder;
   put(folder / "lib/libtorch_cpu.so", "");
+  put(folder / "lib/libc10.so", "");
   for (const char* version : {"2.10.0", "2.1.1", "2.110.0", "3.11.0"}) {
     put(folder / "version.py", fmt::format("__version__ = '{}+cpu'\n", version));
     const std::string refusal = refusal_of(folder.path());
@@ -117,6 +119,9 @@ TEST(InspectLibtorch, says_where_it_looked) {
   EXPECT_NE(refusal.find("no-libtorch: there is no libtorch in " + folder.path().string()), std::string::npos)
       << refusal;
   EXPECT_NE(refusal.find("PyPI: torch==2.11.0"), std::string::npos) << refusal;
+  put(folder / "lib/libtorch_cpu.so", "");
+  EXPECT_NE(refusal_of(folder.path()).find("not complete: libtorch_cpu.so is there, libc10.so is not"),
+            std::string::npos);
 }
 
 TEST(OpenFailure, names_who_needs_what_and_where_it_comes_from) {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -26,11 +27,11 @@ TEST(Resolve, KnowsTheOriginOfEveryValue) {
   const Outcome outcome = resolve_text(kSmall);
   const auto origin = [&](const char* pointer) { return outcome.resolved.origin(pointer).describe(); };
   EXPECT_EQ(origin("/name"), "pipe.json:3:11");
-  EXPECT_EQ(origin("/nodes/load/with/batch"), "pipe.json:7:65");
-  EXPECT_EQ(origin("/nodes/opt/groups/0/match"), "pipe.json:11:37");
+  EXPECT_EQ(origin("/nodes/load/with/batch"), "pipe.json:7:73");
+  EXPECT_EQ(origin("/nodes/opt/groups/0/match"), "pipe.json:11:38");
   EXPECT_EQ(origin("/nodes/opt/with/lr"), "vars.lr at pipe.json:4:19");
   EXPECT_EQ(origin("/run/seed"), "default of the pipeline format");
-  EXPECT_EQ(origin("/nodes/opt/with/unknown"), "pipe.json:10:61");
+  EXPECT_EQ(origin("/nodes/opt/with/unknown"), "pipe.json:10:62");
 }
 
 TEST(Resolve, LocatesWhatIsWrittenAndTheNearestAncestorOfWhatIsNot) {
@@ -50,8 +51,8 @@ TEST(Resolve, LocatesWhatIsWrittenAndTheNearestAncestorOfWhatIsNot) {
 TEST(Resolve, ErrorsPointAtValuesAndKeys) {
   const Outcome outcome = resolve_text(kSmall);
   EXPECT_EQ(outcome.resolved.error_at_value("/fit/loss", "x", "").span.text(), "\"loss\"");
-  EXPECT_EQ(outcome.resolved.error_at_value("/fit/loss", "x", "").span.position(), (Position{13, 35}));
-  EXPECT_EQ(outcome.resolved.error_at_key("/fit/loss", "x", "").span.position(), (Position{13, 27}));
+  EXPECT_EQ(outcome.resolved.error_at_value("/fit/loss", "x", "").span.position(), (Position{13, 36}));
+  EXPECT_EQ(outcome.resolved.error_at_key("/fit/loss", "x", "").span.position(), (Position{13, 28}));
   EXPECT_EQ(outcome.resolved.error_at_value("/fit/clip", "x", "").span.text(), "\"fit\"");
   EXPECT_EQ(outcome.resolved.error_at_value("/run/seed", "x", "").span.text(), "{");
   const Diagnostic variable = outcome.resolved.error_at_value("/nodes/opt/with/lr", "x", "");
@@ -66,7 +67,7 @@ TEST(Resolve, TwoPlantedErrorsAreBothReported) {
   text.replace(text.find("\"of\""), 4, "\"off\"");
   const Outcome outcome = resolve_text(text);
   EXPECT_EQ(outcome.found(),
-            (Found{"unknown-key pipe.json:10:42 /nodes/opt/off", "unknown-key pipe.json:13:43 /fit/epoch"}));
+            (Found{"unknown-key pipe.json:10:41 /nodes/opt/off", "unknown-key pipe.json:13:44 /fit/epoch"}));
   EXPECT_EQ(outcome.diagnostics.exit_code(), 2);
 }
 
@@ -75,7 +76,7 @@ TEST(Resolve, SyntaxAndSchemaErrorsAreReportedTogether) {
   text.replace(text.find("64 }"), 4, "064, }");
   text.replace(text.find("\"fit\""), 5, "\"fti\"");
   EXPECT_EQ(resolve_text(text).found(),
-            (Found{"bad-number pipe.json:7:65 /nodes/load/with/batch", "trailing-comma pipe.json:7:68 /nodes/load/with",
+            (Found{"bad-number pipe.json:7:73 /nodes/load/with/batch", "trailing-comma pipe.json:7:76 /nodes/load/with",
                    "unknown-key pipe.json:13:3 /fti"}));
 }
 
@@ -139,7 +140,7 @@ TEST(Resolve, AWrongVariableIsShownWhereItIsUsedAndWhereItIsWritten) {
   std::string text = kSmall;
   text.replace(text.find("\"epochs\": 3"), 11, "\"epochs\": \"3\"");
   const Outcome outcome = resolve_text(text);
-  ASSERT_EQ(outcome.found(), (Found{"wrong-type pipe.json:13:53 /fit/epochs"}));
+  ASSERT_EQ(outcome.found(), (Found{"wrong-type pipe.json:13:54 /fit/epochs"}));
   const Diagnostic& error = outcome.diagnostics.all().front();
   ASSERT_EQ(error.secondary.size(), 1U);
   EXPECT_EQ(error.secondary[0].span.describe(), "pipe.json:4:34");
@@ -200,9 +201,9 @@ TEST(Resolve, CommentsAreForJsonc) {
 TEST(Resolve, AThousandLinesTakeMilliseconds) {
   std::string nodes;
   for (int i = 0; i < 1000; ++i) {
-    nodes +=
-        "    \"n" + std::to_string(i) +
-        "\": { \"use\": \"transform:a\", \"in\": \"data\", \"with\": { \"p\": \"${vars.lr}\", \"q\": [1, 2, 3] } },\n";
+    nodes += fmt::format(
+        R"(    "n{}": {{ "use": "x:y", "in": "data", "with": {{ "p": "${{vars.lr}}", "q": [1, 2, 3] }} }},)", i);
+    nodes += '\n';
   }
   std::string text = kSmall;
   text.insert(text.find("    \"data\""), nodes);

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <core/resolve/resolve.hpp>
@@ -149,7 +150,7 @@ TEST(Set, TheOriginIsTheArgument) {
 TEST(Set, ADeepPathIsRefused) {
   std::string path = "nodes";
   for (int i = 0; i < 100'000; ++i) path += ".a";
-  EXPECT_EQ(resolve_text(kSmall, {"+" + path + "=1"}).diagnostics.all().front().code, "bad-set");
+  EXPECT_EQ(resolve_text(kSmall, {fmt::format("+{}=1", path)}).diagnostics.all().front().code, "bad-set");
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // References to variables.
 #include <string>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <core/resolve/resolve.hpp>
@@ -11,9 +12,11 @@ namespace {
 
 /// A pipeline with these variables and these parameters of node "a".
 Outcome resolve_vars(const std::string& vars, const std::string& with) {
-  return resolve_text(
-      "{\"format\": 1, \"name\": \"x\", \"fit\": {\"data\": \"d\", \"loss\": \"l\", \"epochs\": 1},\n\"vars\": " +
-      vars + ",\n\"nodes\": {\"a\": {\"use\": \"x:y\", \"with\":\n" + with + "}}}");
+  return resolve_text(fmt::format(R"({{"format": 1, "name": "x", "fit": {{"data": "d", "loss": "l", "epochs": 1}},
+"vars": {},
+"nodes": {{"a": {{"use": "x:y", "with":
+{}}}}}}})",
+                                  vars, with));
 }
 
 TEST(Variables, AloneTheyKeepTheirType) {
@@ -72,7 +75,11 @@ INSTANTIATE_TEST_SUITE_P(
                           "did you mean ${vars.rate}?"},
                     Wrong{"{}", R"({"x": "${vars.rate}"})", {"unknown-variable pipe.json:4:7 /nodes/a/with/x"}, ""},
                     Wrong{R"({"rate": 1})",
-                          R"({"x": "${rate}", "y": "${vars.rate}"})",
+                          R"({"x": "${rate}"})",
+                          {"bad-reference pipe.json:4:7 /nodes/a/with/x"},
+                          "did you mean ${vars.rate}?"},
+                    Wrong{R"({"rate": 1})",
+                          R"({"x": "${var.rate}"})",
                           {"bad-reference pipe.json:4:7 /nodes/a/with/x"},
                           "did you mean ${vars.rate}?"},
                     Wrong{"{}",
@@ -103,7 +110,7 @@ TEST(Variables, AnUnknownOneLeavesNoFurtherErrors) {
   std::string text = kSmall;
   text.replace(text.find("${vars.epochs}"), 14, "${vars.epoch}");
   const Outcome outcome = resolve_text(text);
-  EXPECT_EQ(outcome.found(), (Found{"unknown-variable pipe.json:13:53 /fit/epochs"}));
+  EXPECT_EQ(outcome.found(), (Found{"unknown-variable pipe.json:13:54 /fit/epochs"}));
   ASSERT_TRUE(outcome.diagnostics.all().front().suggestion.has_value());
   EXPECT_EQ(outcome.diagnostics.all().front().suggestion->replacement, "\"${vars.epochs}\"");
 }
@@ -123,7 +130,7 @@ TEST(Variables, ASmallFileCannotFillTheMemory) {
   for (int i = 0; i < 3000; ++i) list += ",0";
   std::string with = "{\"x\": [0";
   for (int i = 0; i < 3000; ++i) with += ",\"${vars.l}\"";
-  const Outcome outcome = resolve_vars("{\"l\": " + list + "]}", with + "]}");
+  const Outcome outcome = resolve_vars(fmt::format(R"({{"l": {}]}})", list), with.append("]}"));
   ASSERT_EQ(outcome.diagnostics.errors(), 1U);
   EXPECT_EQ(outcome.diagnostics.all().front().code, "bad-reference");
 }

@@ -22,6 +22,7 @@ const std::string kKey = "validate.acc";
 
 std::vector<CheckpointRecord> history_of(const std::vector<double>& values) {
   std::vector<CheckpointRecord> history;
+  history.reserve(values.size());
   for (const double value : values) {
     history.push_back({static_cast<int64_t>(history.size() + 1), 0, {{kKey, value}}, 0, false, true});
   }

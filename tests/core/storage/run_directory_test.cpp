@@ -47,6 +47,7 @@ TEST(RunDirectory, concurrent_starts_get_numbers_of_their_own) {
   constexpr int kEach = 5;
   std::vector<std::set<int64_t>> numbers(kThreads);
   std::vector<std::thread> threads;
+  threads.reserve(kThreads);
   for (int i = 0; i < kThreads; ++i) {
     threads.emplace_back([&, i] {
       for (int run = 0; run < kEach; ++run) {
@@ -94,12 +95,14 @@ TEST(RunDirectory, a_killed_process_leaves_no_lock) {
   const pid_t child = ::fork();
   if (child == 0) {
     const RunDirectory run = RunDirectory::create(folder.path(), "digits");
-    (void)!::write(ready[1], "x", 1);
+    const char number = static_cast<char>('0' + run.number());
+    (void)!::write(ready[1], &number, 1);
     ::pause();
     ::_exit(0);
   }
   char byte = 0;
   ASSERT_EQ(::read(ready[0], &byte, 1), 1);
+  EXPECT_EQ(byte, '1');
   EXPECT_TRUE(is_live(folder / "digits/0001"));
   ::kill(child, SIGKILL);
   ::waitpid(child, nullptr, 0);

@@ -28,9 +28,8 @@ class Param {
 
   /// The value that forward shall use now.
   [[nodiscard]] const at::Tensor& value() const noexcept { return value_; }
-  operator const at::Tensor&() const noexcept {
-    return value_;
-  }  // NOLINT(google-explicit-constructor): reads as a tensor
+  // NOLINTNEXTLINE(google-explicit-constructor): a slot reads as its tensor
+  operator const at::Tensor&() const noexcept { return value_; }
 
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   [[nodiscard]] const std::vector<int64_t>& shape() const noexcept { return shape_; }
@@ -56,9 +55,8 @@ class Buffer {
   Buffer& operator=(const Buffer&) = delete;
 
   [[nodiscard]] const at::Tensor& value() const noexcept { return value_; }
-  operator const at::Tensor&() const noexcept {
-    return value_;
-  }  // NOLINT(google-explicit-constructor): reads as a tensor
+  // NOLINTNEXTLINE(google-explicit-constructor): a slot reads as its tensor
+  operator const at::Tensor&() const noexcept { return value_; }
 
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   [[nodiscard]] const std::vector<int64_t>& shape() const noexcept { return shape_; }
