@@ -121,7 +121,7 @@ std::optional<Dim> PortRules::parameter(std::string_view name) const {
 
 bool PortRules::unify(const Port::Axis& axis, const Dim& dim, std::string_view port, Bindings& bindings) const {
   if (const auto* const size = std::get_if<int64_t>(&axis)) return !dim.fixed() || dim.size == *size;
-  const std::string& name = std::get<std::string>(axis);
+  const auto& name = std::get<std::string>(axis);
   if (is_parameter(name)) {
     const std::optional<Dim> wanted = parameter(name);
     return !wanted || !dim.fixed() || dim.size == wanted->size;
@@ -176,7 +176,7 @@ ValueType PortRules::give(const Port& port, const ValueType* same) const {
 
   const auto dim_of = [&](const Port::Axis& axis) -> Dim {
     if (const auto* const size = std::get_if<int64_t>(&axis)) return {*size};
-    const std::string& name = std::get<std::string>(axis);
+    const auto& name = std::get<std::string>(axis);
     if (is_parameter(name)) return parameter(name).value_or(Dim());
     const auto found = bindings_.find(name);
     return found == bindings_.end() ? Dim(name) : found->second.dim;

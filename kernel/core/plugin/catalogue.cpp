@@ -62,7 +62,8 @@ std::vector<Candidate> candidates_in(const SearchPath& path, std::vector<std::st
 void check_trust(const Candidate& candidate) {
   if (!candidate.distrust.empty()) throw Refusal("untrusted", candidate.distrust);
   std::error_code error;
-  const fs::path real = fs::canonical(candidate.path, error);
+  const bool is_link = fs::is_symlink(candidate.path, error);
+  const fs::path real = is_link ? fs::canonical(candidate.path, error) : candidate.path;
   if (error) throw Refusal("unreadable", fmt::format("it leads nowhere: {}", error.message()));
   for (const fs::path& each : {real, real.parent_path()}) {
     if (each == candidate.path.parent_path()) continue;
@@ -84,6 +85,11 @@ struct Catalogue::Content {
   std::vector<std::string> warnings;
   std::map<std::string, const ComponentInfo*, std::less<>> components;
 
+  // Whose each name is, while plugins are being added.
+  std::map<std::string, size_t, std::less<>> owner_of_id;
+  std::map<std::string, size_t, std::less<>> owner_of_component;
+  std::map<std::string, size_t, std::less<>> owner_of_namespace;
+
   /// What stands in the way of taking `plugin` beside those that are there.
   void check_beside(const PluginInfo& plugin) const;
   void add(PluginInfo plugin);
@@ -92,31 +98,34 @@ struct Catalogue::Content {
 };
 
 void Catalogue::Content::check_beside(const PluginInfo& plugin) const {
-  for (const PluginInfo& other : plugins) {
-    const std::string place = other.built_in() ? "the kernel itself" : other.path.string();
-    if (other.id == plugin.id) {
-      throw Refusal("duplicate-id",
-                    fmt::format("plugin {} {} is taken from {} already, where it has version {}: remove one of "
-                                "the two",
-                                plugin.id, plugin.version, place, other.version));
+  const auto owner = [this](const auto& owners, const std::string& name) -> const PluginInfo* {
+    const auto found = owners.find(name);
+    return found == owners.end() ? nullptr : &plugins[found->second];
+  };
+  const auto place = [](const PluginInfo& other) {
+    return other.built_in() ? "the kernel itself" : other.path.string();
+  };
+  if (const PluginInfo* other = owner(owner_of_id, plugin.id)) {
+    throw Refusal("duplicate-id",
+                  fmt::format("plugin {} {} is taken from {} already, where it has version {}: remove one of "
+                              "the two",
+                              plugin.id, plugin.version, place(*other), other->version));
+  }
+  for (const ComponentInfo& component : plugin.components) {
+    if (const PluginInfo* other = owner(owner_of_component, component.id())) {
+      throw Refusal("duplicate-component",
+                    fmt::format("{} is brought by plugin {} ({}) already: rename it, or remove one of "
+                                "the two plugins",
+                                component.id(), other->id, place(*other)));
     }
-    for (const ComponentInfo& component : plugin.components) {
-      if (other.find(component.kind, component.name) != nullptr) {
-        throw Refusal("duplicate-component",
-                      fmt::format("{} is brought by plugin {} ({}) already: rename it, or remove one of "
-                                  "the two plugins",
-                                  component.id(), other.id, place));
-      }
-    }
-    for (const std::string& name : plugin.namespaces) {
-      if (std::ranges::find(other.namespaces, name) != other.namespaces.end()) {
-        throw Refusal(
-            "duplicate-namespace",
-            fmt::format(
-                "the torch operator namespace {} is registered by plugin {} ({}) already, and two would end the "
-                "process: remove one of the two plugins",
-                name, other.id, place));
-      }
+  }
+  for (const std::string& name : plugin.namespaces) {
+    if (const PluginInfo* other = owner(owner_of_namespace, name)) {
+      throw Refusal(
+          "duplicate-namespace",
+          fmt::format("the torch operator namespace {} is registered by plugin {} ({}) already, and two would end the "
+                      "process: remove one of the two plugins",
+                      name, other->id, place(*other)));
     }
   }
 }
@@ -124,6 +133,13 @@ void Catalogue::Content::check_beside(const PluginInfo& plugin) const {
 void Catalogue::Content::add(PluginInfo plugin) {
   try {
     check_beside(plugin);
+    owner_of_id.emplace(plugin.id, plugins.size());
+    for (const ComponentInfo& component : plugin.components) {
+      owner_of_component.emplace(component.id(), plugins.size());
+    }
+    for (const std::string& name : plugin.namespaces) {
+      owner_of_namespace.emplace(name, plugins.size());
+    }
     plugins.push_back(std::move(plugin));
   } catch (const Refusal& refusal) {
     RefusedPlugin entry{plugin.path, refusal.reason(), refusal.what(), plugin.id, {}};

@@ -32,7 +32,7 @@ class Members {
   }
 
   [[nodiscard]] const Json* optional(const char* name) {
-    known_.emplace_back(name);
+    known_.push_back(name);
     const auto found = json_.find(name);
     return found == json_.end() ? nullptr : &*found;
   }
@@ -98,7 +98,7 @@ class Members {
  private:
   const Json& json_;
   std::string pointer_;
-  std::vector<std::string> known_;
+  std::vector<std::string_view> known_;
 };
 
 Dtype dtype_from(const Json& json, const std::string& pointer) {
