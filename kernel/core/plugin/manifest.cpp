@@ -32,7 +32,7 @@ class Members {
   }
 
   [[nodiscard]] const Json* optional(const char* name) {
-    known_.push_back(name);
+    known_.emplace_back(name);
     const auto found = json_.find(name);
     return found == json_.end() ? nullptr : &*found;
   }
