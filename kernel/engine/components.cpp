@@ -36,7 +36,10 @@ Error current_error(ErrorCode otherwise) {
   } catch (const std::bad_alloc&) {
     return {ErrorCode::kMemory, "out of memory"};
   } catch (const c10::Error& error) {
-    return {otherwise, first_paragraph(error.what_without_backtrace())};
+    // The CPU's allocator throws its own kind of message, not OutOfMemoryError.
+    const bool memory =
+        std::string_view(error.what_without_backtrace()).find("can't allocate memory") != std::string_view::npos;
+    return {memory ? ErrorCode::kMemory : otherwise, first_paragraph(error.what_without_backtrace())};
   } catch (const std::exception& error) {
     return {otherwise, first_paragraph(error.what())};
   } catch (...) {

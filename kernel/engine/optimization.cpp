@@ -40,7 +40,8 @@ Optimization::Optimization(const Components& components, uint64_t seed, at::Tens
         if (planned.with.contains(hyper)) value = planned.with.at(hyper).get<double>();
         configured.push_back(value);
       }
-      trained->groups.push_back(materialize(planned, hypers, seed, options));
+      components.entering(name, "cannot give its parameters memory",
+                          [&] { trained->groups.push_back(materialize(planned, hypers, seed, options)); });
       trained->configured.push_back(std::move(configured));
     }
     components.entering(name, "cannot attach to its parameters",

@@ -72,7 +72,7 @@ class Session {
 
   RunOutcome run() {
     prepare();
-    core::RunDirectory directory = core::RunDirectory::create(graph_.run.dir, graph_.name);
+    core::RunDirectory directory = make_directory();
     outcome_.directory = directory.path();
     const core::Json provenance = write_descriptions(directory);
     core::EventLog log(directory.log());
@@ -96,6 +96,14 @@ class Session {
   }
 
  private:
+  [[nodiscard]] core::RunDirectory make_directory() const {
+    try {
+      return core::RunDirectory::create(graph_.run.dir, graph_.name);
+    } catch (const Error& error) {
+      throw PlacedError(core::diagnose(components_.resolved(), "/run/dir", error));
+    }
+  }
+
   /// Networks tried without memory, then memory, data and threads.
   void prepare() {
     Collectives& ranks = join();

@@ -18,7 +18,7 @@
 namespace tenon::engine {
 namespace {
 
-int64_t ceil_divide(int64_t a, int64_t b) { return (a + b - 1) / b; }
+int64_t ceil_divide(int64_t a, int64_t b) { return a / b + (a % b != 0 ? 1 : 0); }
 
 /// A number for people: not-a-number has no sign.
 std::string number_text(double value) { return std::isnan(value) ? "NaN" : fmt::format("{:g}", value); }

@@ -1,6 +1,7 @@
 // tenon run: trains, validates, checkpoints, tests and exports what a pipeline describes.
 #include <unistd.h>
 
+#include <csignal>
 #include <utility>
 
 #include <fmt/format.h>
@@ -44,6 +45,8 @@ int run(const Arguments& arguments, Console& console) {
   console.report(pipeline.findings, "nothing was started");
   if (!pipeline.graph) return pipeline.findings.exit_code();
 
+  // Whoever reads the progress may leave: writing to nobody is an error of that write, not the end of a training.
+  std::signal(SIGPIPE, SIG_IGN);
   const OpenedEngine opened = open_engine_for(pipeline.graph->run);
   const engine::RunRequest request{.graph = std::move(*pipeline.graph),
                                    .resolved = std::move(pipeline.resolved),

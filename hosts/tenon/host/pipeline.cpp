@@ -1,9 +1,14 @@
 // The stages of core in a row.
 #include <host/pipeline.hpp>
 
+#include <filesystem>
+#include <string>
+#include <system_error>
+
 #include <fmt/format.h>
 
 #include <core/graph/build.hpp>
+#include <core/plugin/refusal.hpp>
 
 namespace tenon::host {
 
@@ -18,6 +23,14 @@ core::Catalogue scan_plugins(const Arguments& arguments, Console& console) {
   core::Catalogue catalogue = core::Catalogue::scan(search_path(arguments));
   for (const std::string& warning : catalogue.warnings()) {
     console.report(core::Severity::kWarning, "plugin-path", warning);
+  }
+  for (const std::string& named : arguments.values("plugin-path")) {
+    std::error_code unknown;
+    for (const core::RefusedPlugin& refused : catalogue.refused()) {
+      if (std::filesystem::equivalent(named, refused.path, unknown)) {
+        throw core::Refusal(refused.reason, named + " cannot be used: " + refused.message);
+      }
+    }
   }
   return catalogue;
 }

@@ -20,7 +20,7 @@ std::vector<std::string> names_of_kind(const Catalogue& catalogue, std::string_v
 }
 
 std::vector<std::string> known_kinds() {
-  std::vector<std::string> kinds{"loader"};
+  std::vector<std::string> kinds;
   for (const InterfaceInfo& each : interfaces()) kinds.emplace_back(each.kind);
   return kinds;
 }
@@ -166,6 +166,14 @@ void read_node(Draft& draft, DraftNode& each, const Entry& entry) {
   const std::string pointer = node.pointer + "/use";
   const ComponentInfo* const info = find_component(draft, pointer, entry.use, "", "", node.kind);
   if (info == nullptr) return;
+  if (const RefusedPlugin* const shadowed = draft.catalogue.refused_with(entry.use)) {
+    Diagnostic diagnostic = draft.at_value(
+        pointer, "shadowed-plugin",
+        fmt::format("{} is taken from plugin {}, since another that brings it is refused", entry.use, info->plugin));
+    diagnostic.severity = Severity::kWarning;
+    diagnostic.notes.push_back(fmt::format("{}: {}", shadowed->path.string(), shadowed->message));
+    draft.add(std::move(diagnostic));
+  }
   node.kind = info->kind;
   node.component = info->name;
   node.info = info;

@@ -24,16 +24,18 @@ struct LoaderParams {
   int64_t prefetch = 2;            ///< Batches that are kept ready.
   LastBatch last = LastBatch::kKeep;
 
-  TENON_PARAMS(
-      LoaderParams,
-      tenon::field(&LoaderParams::batch, "batch", "Samples of a micro-batch, over all ranks").required().min(1),
-      tenon::field(&LoaderParams::shuffle, "shuffle", "Another order each epoch, the same for the same seed"),
-      tenon::field(&LoaderParams::workers, "workers",
-                   "Loader threads; 0 loads on the trainer thread; auto takes all cores but one")
-          .min(0)
-          .max(256),
-      tenon::field(&LoaderParams::prefetch, "prefetch", "Batches that are kept ready").min(1).max(64),
-      tenon::field(&LoaderParams::last, "last", "An epoch's last, smaller batch: keep it or drop it"))
+  TENON_PARAMS(LoaderParams,
+               tenon::field(&LoaderParams::batch, "batch", "Samples of a micro-batch, over all ranks")
+                   .required()
+                   .min(1)
+                   .max(1 << 30),
+               tenon::field(&LoaderParams::shuffle, "shuffle", "Another order each epoch, the same for the same seed"),
+               tenon::field(&LoaderParams::workers, "workers",
+                            "Loader threads; 0 loads on the trainer thread; auto takes all cores but one")
+                   .min(0)
+                   .max(256),
+               tenon::field(&LoaderParams::prefetch, "prefetch", "Batches that are kept ready").min(1).max(64),
+               tenon::field(&LoaderParams::last, "last", "An epoch's last, smaller batch: keep it or drop it"))
 };
 
 /// Loader threads for these parameters on a machine of `cores` cores: at least 1 for "auto".

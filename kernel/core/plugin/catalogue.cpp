@@ -58,23 +58,27 @@ std::vector<Candidate> candidates_in(const SearchPath& path, std::vector<std::st
   return candidates;
 }
 
-/// A link may lead out of the folder that was checked: the file itself and the folder where it lies count as well.
+void require_trust(const fs::path& path, bool trusted) {
+  if (const std::string reason = distrust(path, trusted); !reason.empty()) throw Refusal("untrusted", reason);
+}
+
 void check_trust(const Candidate& candidate) {
   if (!candidate.distrust.empty()) throw Refusal("untrusted", candidate.distrust);
   std::error_code error;
-  const bool is_link = fs::is_symlink(candidate.path, error);
-  const fs::path real = is_link ? fs::canonical(candidate.path, error) : candidate.path;
+  if (!fs::is_symlink(candidate.path, error)) return require_trust(candidate.path, candidate.trusted);
+  // A link may lead out of the folder that was checked: the file itself and the folder where it lies count then.
+  const fs::path real = fs::canonical(candidate.path, error);
   if (error) throw Refusal("unreadable", fmt::format("it leads nowhere: {}", error.message()));
-  for (const fs::path& each : {real, real.parent_path()}) {
-    if (each == candidate.path.parent_path()) continue;
-    if (const std::string reason = distrust(each, candidate.trusted); !reason.empty())
-      throw Refusal("untrusted", reason);
-  }
+  require_trust(real, candidate.trusted);
+  require_trust(real.parent_path(), candidate.trusted);
 }
 
-void check_fingerprint(const PluginInfo& plugin) {
+/// `agreed` is one that has been compared already: most plugins have the same.
+void check_fingerprint(const PluginInfo& plugin, std::string& agreed) {
+  if (plugin.fingerprint == agreed) return;
   const std::string difference = fingerprint_difference(plugin.fingerprint, host_fingerprint());
   if (!difference.empty()) throw Refusal("fingerprint", difference);
+  agreed = plugin.fingerprint;
 }
 
 }  // namespace
@@ -84,6 +88,8 @@ struct Catalogue::Content {
   std::vector<RefusedPlugin> refused;
   std::vector<std::string> warnings;
   std::map<std::string, const ComponentInfo*, std::less<>> components;
+
+  std::string agreed_fingerprint;
 
   // Whose each name is, while plugins are being added.
   std::map<std::string, size_t, std::less<>> owner_of_id;
@@ -164,7 +170,7 @@ void Catalogue::Content::read(const Candidate& candidate) {
     identity = identity_of(manifest);
     check_trust(candidate);
     PluginInfo plugin = parse_manifest(manifest);
-    check_fingerprint(plugin);
+    check_fingerprint(plugin, agreed_fingerprint);
     plugin.path = candidate.path;
     plugin.build_id = file.build_id();
     plugin.needed = file.needed();

@@ -128,17 +128,15 @@ std::string distrust(const std::filesystem::path& path, bool trusted) {
     return fmt::format("{} can be written by everybody, so its code cannot be trusted: chmod o-w {}", path.string(),
                        path.string());
   }
-  if (trusted) return {};
+  const bool is_owned = status.st_uid == 0 || status.st_uid == ::geteuid();
+  if (trusted || (is_owned && (status.st_mode & S_IWGRP) == 0)) return {};
   const std::string folder = (S_ISDIR(status.st_mode) ? path : path.parent_path()).string();
-  if (status.st_uid != 0 && status.st_uid != ::geteuid()) {
+  if (!is_owned) {
     return fmt::format("{} belongs to {}, neither to root nor to you: if you trust them, say --trust-dir {}",
                        path.string(), user_name(status.st_uid), folder);
   }
-  if ((status.st_mode & S_IWGRP) != 0) {
-    return fmt::format("{} can be written by its group: chmod g-w {}, or if you trust them say --trust-dir {}",
-                       path.string(), path.string(), folder);
-  }
-  return {};
+  return fmt::format("{} can be written by its group: chmod g-w {}, or if you trust them say --trust-dir {}",
+                     path.string(), path.string(), folder);
 }
 
 }  // namespace tenon::core

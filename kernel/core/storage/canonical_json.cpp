@@ -1,10 +1,11 @@
 // Canonical text of JSON values, strict parsing.
 #include <core/storage/canonical_json.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
-#include <set>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -35,6 +36,11 @@ AnyJson writable(const Json& json) {
   }
   if (json.is_number_float()) return number_json(json.get<double>());
   return json;
+}
+
+std::string member_twice(std::vector<std::string> names) {
+  std::ranges::sort(names);
+  return fmt::format("the member \"{}\" is there twice", *std::ranges::adjacent_find(names));
 }
 
 std::string without_prefix(std::string_view message) {
@@ -73,14 +79,15 @@ double number_of(const Json& json) {
 
 template <class AnyJson>
 AnyJson parse_strictly(std::string_view text) {
-  std::vector<std::set<std::string>> members;
-  const auto check = [&members](int depth, typename AnyJson::parse_event_t event, AnyJson& value) {
-    using Event = typename AnyJson::parse_event_t;
+  using Event = typename AnyJson::parse_event_t;
+  std::vector<std::vector<std::string>> members;  // of the objects that are open
+  const auto check = [&members](int depth, Event event, AnyJson& value) {
     if (depth > kDeepest) throw std::invalid_argument(fmt::format("it is nested deeper than {} levels", kDeepest));
+    if (event == Event::key) members.back().push_back(value.template get_ref<const std::string&>());
     if (event == Event::object_start) members.emplace_back();
-    if (event == Event::object_end) members.pop_back();
-    if (event == Event::key && !members.back().insert(value.template get<std::string>()).second) {
-      throw std::invalid_argument(fmt::format("the member \"{}\" is there twice", value.template get<std::string>()));
+    if (event == Event::object_end) {
+      if (members.back().size() != value.size()) throw std::invalid_argument(member_twice(std::move(members.back())));
+      members.pop_back();
     }
     return true;
   };

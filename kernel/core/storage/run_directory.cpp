@@ -76,6 +76,9 @@ RunDirectory RunDirectory::create(const std::filesystem::path& runs, const std::
     throw Error(ErrorCode::kConfig,
                 fmt::format("\"{}\" cannot name a run: use letters, digits, \"_\" and \"-\"", name));
   }
+  if (runs.native().find('\0') != std::string::npos) {
+    throw Error(ErrorCode::kConfig, "the folder of the runs has a name with a NUL character, which no file can have");
+  }
   const std::filesystem::path family = std::filesystem::absolute(runs) / name;
   make_folders(family);
   // Complete and locked under a hidden name first: nobody sees a run without its lock.

@@ -71,7 +71,7 @@ class CrossEntropy final : public Loss {
   void check_targets(const at::Tensor& target, int64_t classes) const {
     if (!target.is_cpu()) return;
     const at::Tensor contiguous = target.contiguous();
-    const int64_t* const values = contiguous.const_data_ptr<int64_t>();
+    const auto* const values = contiguous.const_data_ptr<int64_t>();
     for (int64_t i = 0; i < contiguous.numel(); ++i) {
       if (values[i] == params_.ignore_index || (values[i] >= 0 && values[i] < classes)) continue;
       throw Error(ErrorCode::kData, "target " + std::to_string(values[i]) + " is no class: there are " +

@@ -67,7 +67,7 @@ class Accuracy final : public Metric {
     ranks.all_reduce(totals, Collectives::Op::kSum);
     ranks.all_reduce(range, Collectives::Op::kMax);
     const at::Tensor values = at::cat({totals, range}).cpu();
-    const int64_t* const value = values.const_data_ptr<int64_t>();
+    const auto* const value = values.const_data_ptr<int64_t>();
     require_classes(-value[2], value[3]);
     if (value[1] == 0) return {std::numeric_limits<double>::quiet_NaN()};
     return {static_cast<double>(value[0]) / static_cast<double>(value[1])};

@@ -1,5 +1,6 @@
 // observer:console: how training goes, on standard error.
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -39,7 +40,7 @@ std::string value_text(const LoggedValue& value) {
 }
 
 std::string waiting_text(double share) {
-  return "  wait " + std::to_string(static_cast<int>(std::clamp(share, 0.0, 1.0) * 100 + 0.5)) + " %";
+  return "  wait " + std::to_string(std::lround(std::clamp(share, 0.0, 1.0) * 100)) + " %";
 }
 
 std::string position_text(const Event& event) {

@@ -25,7 +25,7 @@ bool utf8_locale() {
   for (const char* const name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     const std::string_view value = environment(name);
     if (value.empty()) continue;
-    return value.find("UTF-8") != value.npos || value.find("utf8") != value.npos;
+    return value.find("UTF-8") != std::string_view::npos || value.find("utf8") != std::string_view::npos;
   }
   return false;
 }
@@ -46,7 +46,7 @@ std::string repeated(std::string_view symbol, std::size_t count) {
 std::string_view fitted(std::string_view text, std::size_t columns) {
   if (text.size() <= columns) return text;
   const std::size_t cut = text.rfind("  ", columns);
-  return text.substr(0, cut == text.npos ? 0 : cut);
+  return text.substr(0, cut == std::string_view::npos ? 0 : cut);
 }
 
 void put(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stderr); }

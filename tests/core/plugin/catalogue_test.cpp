@@ -2,7 +2,7 @@
 #include <core/plugin/catalogue.hpp>
 
 #include <algorithm>
-#include <chrono>
+#include <ctime>
 #include <string>
 
 #include <fmt/format.h>
@@ -29,6 +29,13 @@ std::string refusal_of(const Json& manifest) {
   const TemporaryFolder folder;
   put(folder / "a.so", made_plugin(manifest));
   return only_refusal(scan({folder.path()}));
+}
+
+/// Time of this thread alone: the machine may be busy with other things.
+double thread_milliseconds() {
+  timespec time = {};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) * 1e-6;
 }
 
 bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
@@ -263,10 +270,10 @@ TEST(Catalogue, reads_two_hundred_plugins_in_milliseconds) {
     put(folder / fmt::format("p{}.so", i), made_plugin(made_manifest(fmt::format("org.p{}", i), components)));
   }
   double best = 1e9;
-  for (int round = 0; round < 20; ++round) {  // the machine may be busy with other things
-    const auto start = std::chrono::steady_clock::now();
+  for (int round = 0; round < 20; ++round) {
+    const double start = thread_milliseconds();
     const Catalogue catalogue = scan({folder.path()});
-    best = std::min(best, std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
+    best = std::min(best, thread_milliseconds() - start);
     ASSERT_EQ(catalogue.ids().size(), 601U);
   }
   RecordProperty("milliseconds", std::to_string(best));

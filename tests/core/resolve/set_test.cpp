@@ -131,10 +131,10 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(Set, MarksTheValueWithinTheArgument) {
   const Outcome outcome = resolve_text(kSmall, {"fit.accumulate=-1"});
   EXPECT_EQ(render_text(outcome.diagnostics),
-            "error[out-of-range]: fit.accumulate must be an integer >= 1, not -1\n"
+            "error[out-of-range]: fit.accumulate must be an integer from 1 to 1000000, not -1\n"
             "  --> --set fit.accumulate=…  /fit/accumulate\n"
             "   | --set fit.accumulate=-1\n"
-            "   |                      ^^ allowed: integer >= 1\n"
+            "   |                      ^^ allowed: integer 1..1000000\n"
             "1 error; nothing was started\n");
 }
 

@@ -89,10 +89,11 @@ TEST(Digits, ReadsTheSameFromManyThreads) {
   for (int64_t i = 0; i < all->size(); ++i) expected.push_back(read(*all, i));
   std::vector<int64_t> wrong(4);
   std::vector<std::thread> threads;
-  for (std::size_t t = 0; t < wrong.size(); ++t) {
-    threads.emplace_back([&, t] {
+  threads.reserve(wrong.size());
+  for (int64_t& count : wrong) {
+    threads.emplace_back([&] {
       for (int64_t i = 0; i < all->size(); ++i) {
-        wrong[t] += read(*all, i) == expected[static_cast<std::size_t>(i)] ? 0 : 1;
+        count += read(*all, i) == expected[static_cast<std::size_t>(i)] ? 0 : 1;
       }
     });
   }

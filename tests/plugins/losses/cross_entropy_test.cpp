@@ -66,7 +66,7 @@ TEST_P(CrossEntropyTest, IsTheFormula) {
   const Case& values = GetParam();
   const at::Tensor rows = logits_.detach().movedim(1, -1).reshape({-1, kClasses}).contiguous();
   const at::Tensor targets = target_.reshape({-1}).contiguous();
-  const double* const x = rows.const_data_ptr<double>();
+  const auto* const x = rows.const_data_ptr<double>();
   double expected_sum = 0;
   double expected_weight = 0;
   for (int64_t row = 0; row < rows.size(0); ++row) {

@@ -17,8 +17,8 @@ class MemorySample final : public Sample {
   explicit MemorySample(Spec out = {}) : out_(std::move(out)) {}
 
   template <class T>
-  void set(const std::string& name, Shape shape, const std::vector<T>& values) {
-    const Array array = store(in_[name], dtype_for<T>(), std::move(shape));
+  void set(const std::string& name, const Shape& shape, const std::vector<T>& values) {
+    const Array array = store(in_[name], dtype_for<T>(), shape);
     std::copy(values.begin(), values.end(), array.as<T>().begin());
     order_.push_back(name);
   }
