@@ -51,7 +51,7 @@ class NoQuantities : public testing::TestWithParam<Bad> {};
 TEST_P(NoQuantities, SayHowToMendThem) {
   const QuantityResult result = parse_quantity(GetParam().text, GetParam().kinds);
   ASSERT_TRUE(std::holds_alternative<QuantityError>(result));
-  const QuantityError& error = std::get<QuantityError>(result);
+  const auto& error = std::get<QuantityError>(result);
   EXPECT_FALSE(error.message.empty());
   EXPECT_EQ(error.fix, GetParam().fix);
   EXPECT_EQ(error.replacement.value_or(""), GetParam().replacement);

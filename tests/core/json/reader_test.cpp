@@ -126,6 +126,7 @@ struct Fault {
   const char* fix = nullptr;  ///< Replacement that the first finding suggests.
 };
 
+// NOLINTNEXTLINE(readability-identifier-naming): the name that GoogleTest looks for
 void PrintTo(const Fault& fault, std::ostream* out) { *out << fault.name; }
 
 class ReaderReports : public testing::TestWithParam<Fault> {};

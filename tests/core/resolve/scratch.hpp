@@ -65,7 +65,7 @@ struct Outcome {
   }
 };
 
-inline Outcome resolve_all(ResolveRequest request) {
+inline Outcome resolve_all(const ResolveRequest& request) {
   Outcome outcome;
   outcome.resolved = resolve(request, outcome.diagnostics);
   outcome.diagnostics.sort();

@@ -20,6 +20,7 @@ struct Set {
   const char* value;  ///< Null: there is none.
 };
 
+// NOLINTNEXTLINE(readability-identifier-naming): the name that GoogleTest looks for
 void PrintTo(const Set& each, std::ostream* out) { *out << each.name; }
 
 class SetReplaces : public testing::TestWithParam<Set> {};
@@ -74,6 +75,7 @@ struct Refused {
   std::string label = {};
 };
 
+// NOLINTNEXTLINE(readability-identifier-naming): the name that GoogleTest looks for
 void PrintTo(const Refused& each, std::ostream* out) { *out << each.name; }
 
 class SetRefuses : public testing::TestWithParam<Refused> {};

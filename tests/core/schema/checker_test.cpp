@@ -78,6 +78,7 @@ struct Case {
   std::string replacement = {};  ///< Of the first finding, when given.
 };
 
+// NOLINTNEXTLINE(readability-identifier-naming): the name that GoogleTest looks for
 void PrintTo(const Case& each, std::ostream* out) { *out << each.name; }
 
 class CheckerFinds : public testing::TestWithParam<Case> {};

@@ -71,7 +71,7 @@ TEST(RandomShift, EveryDistanceComesAboutEquallyOften) {
   for (uint64_t key = 0; key < kDraws; ++key) ++seen[distances(shifted<uint8_t>(*transform, key), 2)];
   EXPECT_EQ(seen.size(), 25U);
   for (const auto& [distance, count] : seen) {
-    EXPECT_NEAR(count, kDraws / 25, 70) << distance.first << " " << distance.second;  // 5 standard deviations
+    EXPECT_NEAR(count, kDraws / 25.0, 70) << distance.first << " " << distance.second;  // 5 standard deviations
   }
 }
 
