@@ -77,7 +77,7 @@ inline Outcome resolve_text(const std::string& text, std::vector<std::string> se
   request.pipeline = "pipe.json";
   request.text = text;
   request.sets = std::move(sets);
-  return resolve_all(std::move(request));
+  return resolve_all(request);
 }
 
 /// A small pipeline that is right, on lines of its own.
