@@ -36,7 +36,6 @@ struct RunRequest {
   core::Libtorch libtorch;
   std::vector<core::EnvironmentSetting> environment;
   std::filesystem::path program;  ///< The `tenon` program: the export gate runs it as the second process.
-  bool terminal = false;          ///< Standard error is a terminal.
 };
 
 struct ExportOutcome {

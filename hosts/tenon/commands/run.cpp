@@ -1,6 +1,4 @@
 // tenon run: trains, validates, checkpoints, tests and exports what a pipeline describes.
-#include <unistd.h>
-
 #include <csignal>
 #include <utility>
 
@@ -53,8 +51,7 @@ int run(const Arguments& arguments, Console& console) {
                                    .catalogue = std::move(catalogue),
                                    .libtorch = opened.runtime.libtorch(),
                                    .environment = opened.runtime.environment(),
-                                   .program = program_file(),
-                                   .terminal = isatty(STDERR_FILENO) == 1};
+                                   .program = program_file()};
   const engine::RunOutcome outcome = opened.engine->run(request);
 
   console.print(result_table(request.graph, outcome, console));
