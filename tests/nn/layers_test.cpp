@@ -19,16 +19,6 @@
 namespace tenon::nn {
 namespace {
 
-class Alone final : public Collectives {
- public:
-  int64_t rank() const noexcept override { return 0; }
-  int64_t world() const noexcept override { return 1; }
-  void all_reduce(at::Tensor& /*tensor*/, Op /*op*/) override {}
-  std::vector<at::Tensor> all_gather(const at::Tensor& tensor) override { return {tensor}; }
-  void broadcast(at::Tensor& /*tensor*/, int64_t /*root*/) override {}
-  void barrier() override {}
-};
-
 class Layers : public testing::Test {
  protected:
   StepContext context(bool training, uint64_t key = 1) {
@@ -45,7 +35,7 @@ class Layers : public testing::Test {
     });
   }
 
-  Alone alone_;
+  OneRank alone_;
   Module root_;
 };
 

@@ -113,6 +113,10 @@ void Buffer::set(at::Tensor value) {
   if (value.sizes() != at::IntArrayRef(shape_)) {
     throw Error(ErrorCode::kConfig, "the buffer \"" + name_ + "\" cannot take another shape");
   }
+  const bool floating = at::isFloatingType(dtype_) && at::isFloatingType(value.scalar_type());
+  if (value.scalar_type() != dtype_ && !floating) {
+    throw Error(ErrorCode::kConfig, "the buffer \"" + name_ + "\" cannot take another type");
+  }
   value_ = std::move(value);
 }
 

@@ -9,21 +9,16 @@
 
 namespace tenon::distributed {
 
-class Single final : public Distributed, private Collectives {
+class Single final : public Distributed {
  public:
   explicit Single(const NoParams& /*params*/) {}
 
   static std::vector<std::string> traits() { return {"deterministic"}; }
 
-  [[nodiscard]] Collectives& join() override { return *this; }
+  [[nodiscard]] Collectives& join() override { return alone_; }
 
  private:
-  [[nodiscard]] int64_t rank() const noexcept override { return 0; }
-  [[nodiscard]] int64_t world() const noexcept override { return 1; }
-  void all_reduce(at::Tensor& /*tensor*/, Op /*op*/) override {}
-  [[nodiscard]] std::vector<at::Tensor> all_gather(const at::Tensor& tensor) override { return {tensor}; }
-  void broadcast(at::Tensor& /*tensor*/, int64_t /*root*/) override {}
-  void barrier() override {}
+  OneRank alone_;
 };
 
 TENON_COMPONENT(Single, NoParams, "single", "One process alone: rank 0 of 1")

@@ -48,20 +48,33 @@ class TorchscriptRunnable final : public Runnable {
   Metadata metadata_;
 };
 
+torch::jit::Module load(const std::filesystem::path& file, torch::jit::ExtraFilesMap& extra) {
+  try {
+    return torch::jit::load(file.string(), at::kCPU, extra);
+  } catch (const c10::Error& error) {
+    throw Error(ErrorCode::kVerification, file.string() + " cannot be loaded: " + error.what_without_backtrace());
+  }
+}
+
 }  // namespace
 
 std::unique_ptr<Runnable> open_torchscript(const std::filesystem::path& file) {
   torch::jit::ExtraFilesMap extra{{kMetadataFile, ""}};
-  try {
-    torch::jit::Module module = torch::jit::load(file.string(), at::kCPU, extra);
-    if (extra.at(kMetadataFile).empty()) {
-      throw Error(ErrorCode::kVerification,
-                  file.string() + " lacks " + kMetadataFile + ": exporter:torchscript did not write it");
-    }
-    return std::make_unique<TorchscriptRunnable>(std::move(module), parse_params<Metadata>(extra.at(kMetadataFile)));
-  } catch (const c10::Error& error) {
-    throw Error(ErrorCode::kVerification, file.string() + " cannot be loaded: " + error.what_without_backtrace());
+  torch::jit::Module module = load(file, extra);
+  if (extra.at(kMetadataFile).empty()) {
+    throw Error(ErrorCode::kVerification,
+                file.string() + " lacks " + kMetadataFile + ": exporter:torchscript did not write it");
   }
+  return std::make_unique<TorchscriptRunnable>(std::move(module), parse_params<Metadata>(extra.at(kMetadataFile)));
+}
+
+Tensors torchscript_tensors(const std::filesystem::path& file) {
+  torch::jit::ExtraFilesMap extra;
+  const torch::jit::Module module = load(file, extra);
+  Tensors tensors;
+  for (const auto& parameter : module.named_parameters()) tensors.set(parameter.name, parameter.value);
+  for (const auto& buffer : module.named_buffers()) tensors.set(buffer.name, buffer.value);
+  return tensors;
 }
 
 }  // namespace tenon::exporters

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <ATen/ATen.h>
@@ -30,11 +31,16 @@ struct TorchscriptParams {
             "How the file is compared with the live model before it gets its name"))
 };
 
-class Torchscript final : public Exporter {
+class Torchscript final : public Exporter, public StoredTensors {
  public:
   explicit Torchscript(TorchscriptParams params) : params_(std::move(params)) {}
 
   static std::vector<std::string> traits() { return {"deterministic"}; }
+  static std::vector<std::string> abilities() { return {kAbility}; }
+
+  [[nodiscard]] void* ability(const char* id) noexcept override {
+    return std::string_view(id) == kAbility ? static_cast<StoredTensors*>(this) : nullptr;
+  }
 
   [[nodiscard]] std::string extension() const override { return ".pt"; }
   [[nodiscard]] const Verify& verify() const override { return params_.verify; }
@@ -53,6 +59,8 @@ class Torchscript final : public Exporter {
   [[nodiscard]] std::unique_ptr<Runnable> open(const std::filesystem::path& file) override {
     return open_torchscript(file);
   }
+
+  [[nodiscard]] Tensors stored(const std::filesystem::path& file) override { return torchscript_tensors(file); }
 
  private:
   [[nodiscard]] Metadata describe(const Tensors& example, const std::vector<std::string>& outputs) const {

@@ -17,17 +17,6 @@
 namespace tenon::exporters {
 namespace {
 
-/// One process alone.
-class Alone final : public Collectives {
- public:
-  [[nodiscard]] int64_t rank() const noexcept override { return 0; }
-  [[nodiscard]] int64_t world() const noexcept override { return 1; }
-  void all_reduce(at::Tensor& /*tensor*/, Op /*op*/) override {}
-  [[nodiscard]] std::vector<at::Tensor> all_gather(const at::Tensor& tensor) override { return {tensor}; }
-  void broadcast(at::Tensor& /*tensor*/, int64_t /*root*/) override {}
-  void barrier() override {}
-};
-
 /// Puts a copy of its own into every slot of a network while it lives. A trace takes a tensor for the attribute it is
 /// only by identity, and what the engine keeps in a slot may be a view of one buffer over the whole network, all of which
 /// would be written with each view.
@@ -75,7 +64,7 @@ torch::jit::Stack run(nn::Module& root, const std::vector<std::string>& inputs, 
                       const torch::jit::Stack& stack) {
   Tensors in;
   for (std::size_t i = 0; i < inputs.size(); ++i) in.set(inputs[i], stack[i].toTensor());
-  Alone ranks;
+  OneRank ranks;
   StepContext context(ranks, 0, /*training=*/false, 0, at::detail::createCPUGenerator());
   const Tensors out = root(in, context);
   std::vector<c10::IValue> values;

@@ -1,4 +1,5 @@
 // loss:cross_entropy: softmax and negative log-likelihood, with smoothing, class weights and an ignored target.
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -31,7 +32,12 @@ struct CrossEntropyParams {
 /// (Szegedy et al., "Rethinking the Inception architecture", CVPR 2016). sum / weight is libtorch's mean.
 class CrossEntropy final : public Loss {
  public:
-  explicit CrossEntropy(CrossEntropyParams params) : params_(std::move(params)) {}
+  explicit CrossEntropy(CrossEntropyParams params) : params_(std::move(params)) {
+    const std::vector<double>& weights = params_.class_weights;
+    if (!weights.empty() && std::all_of(weights.begin(), weights.end(), [](double weight) { return weight == 0; })) {
+      throw Error(ErrorCode::kConfig, "class_weights are all 0: no target would count", "/class_weights");
+    }
+  }
 
   static Ports ports() {
     return {{Port::of("logits", {Dtype::kFloat32, Dtype::kFloat64, Dtype::kFloat16, Dtype::kBfloat16}, {"N", "C", "*"}),

@@ -97,7 +97,8 @@ class Adamw final : public Optimizer {
                         params_.beta1, params_.beta2, weight_decay, params_.eps, /*amsgrad=*/false, /*maximize=*/false,
                         grad_scale, found_inf);
     };
-    if (param.is_cpu()) return update(lr.value);
+    // The kernels take a rate of their own device in float32 alone.
+    if (param.is_cpu() || param.scalar_type() == at::kDouble) return update(lr.value);
     update(lr.tensor.to(at::kFloat));
   }
 

@@ -155,6 +155,9 @@ TEST(CrossEntropy, ChecksItsParameters) {
   const auto made = [](const std::string& params) { (void)make<Loss>("tenon_losses", "cross_entropy", params); };
   EXPECT_EQ(error_of([&] { made(R"({"label_smoothing": 1})"); }).pointer(), "/label_smoothing");
   EXPECT_EQ(error_of([&] { made(R"({"class_weights": [1, -1]})"); }).pointer(), "/class_weights/1");
+  const Error all_zero = error_of([&] { made(R"({"class_weights": [0, 0.0, 0]})"); });
+  EXPECT_EQ(all_zero.code(), ErrorCode::kConfig);
+  EXPECT_EQ(all_zero.pointer(), "/class_weights");
 }
 
 }  // namespace

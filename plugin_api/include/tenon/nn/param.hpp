@@ -47,7 +47,8 @@ class Param {
   at::Tensor value_;
 };
 
-/// A tensor that is kept and saved but not trained, such as a running mean. Modules update it in place.
+/// A tensor that is kept and saved but not trained, such as a running mean. Modules update it in place. In a run that
+/// keeps its parameters in a wider floating type than `dtype`, a floating buffer has that type too.
 class Buffer {
  public:
   Buffer(Module* owner, std::string name, std::vector<int64_t> shape, at::ScalarType dtype, double fill);
@@ -60,12 +61,15 @@ class Buffer {
 
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   [[nodiscard]] const std::vector<int64_t>& shape() const noexcept { return shape_; }
+
+  /// As it was declared.
   [[nodiscard]] at::ScalarType dtype() const noexcept { return dtype_; }
 
   /// What each element starts with.
   [[nodiscard]] double fill() const noexcept { return fill_; }
 
-  /// For the engine: puts a value of the same shape and type. \throws Error (kConfig) for another.
+  /// For the engine: puts a value of the same shape and type, where any floating type stands for another. \throws Error
+  /// (kConfig) for another.
   void set(at::Tensor value);
 
  private:
