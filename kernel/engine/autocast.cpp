@@ -12,12 +12,13 @@ AutocastGuard::AutocastGuard(c10::DeviceType device, std::optional<c10::ScalarTy
   type_before_ = at::autocast::get_autocast_dtype(device_);
   at::autocast::set_autocast_dtype(device_, *type);
   at::autocast::set_autocast_enabled(device_, true);
-  at::autocast::increment_nesting();
+  cache_before_ = at::autocast::is_autocast_cache_enabled();
+  at::autocast::set_autocast_cache_enabled(false);
 }
 
 AutocastGuard::~AutocastGuard() {
   if (!active_) return;
-  if (at::autocast::decrement_nesting() == 0) at::autocast::clear_cache();
+  at::autocast::set_autocast_cache_enabled(cache_before_);
   at::autocast::set_autocast_enabled(device_, enabled_before_);
   at::autocast::set_autocast_dtype(device_, type_before_);
 }

@@ -9,7 +9,8 @@
 namespace tenon::engine {
 
 /// Forward runs in `type` while it lives; nothing happens without one. Restores what was set before, also when
-/// something throws, and drops cached casts. Its state belongs to the thread. [trainer]
+/// something throws. Its state belongs to the thread; casts are not cached, since libtorch has one cache for all threads.
+/// [trainer]
 class AutocastGuard {
  public:
   AutocastGuard(c10::DeviceType device, std::optional<c10::ScalarType> type);
@@ -21,6 +22,7 @@ class AutocastGuard {
   c10::DeviceType device_;
   bool active_;
   bool enabled_before_ = false;
+  bool cache_before_ = true;
   c10::ScalarType type_before_ = c10::ScalarType::Float;
 };
 

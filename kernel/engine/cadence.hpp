@@ -22,15 +22,16 @@ class Due {
  public:
   using Clock = std::chrono::steady_clock;
 
-  explicit Due(core::Cadence cadence) : cadence_(std::move(cadence)) {}
+  /// `samples` were seen before the first step that it is asked about.
+  explicit Due(core::Cadence cadence, int64_t samples = 0) : cadence_(std::move(cadence)), samples_(samples) {}
 
   /// True when it is due behind this step. `now` counts for times only; after a true answer they begin anew.
   [[nodiscard]] bool at(const Position& position, Clock::time_point now);
 
  private:
   core::Cadence cadence_;
+  int64_t samples_;
   Clock::time_point since_ = Clock::now();
-  int64_t samples_ = 0;
 };
 
 }  // namespace tenon::engine

@@ -55,6 +55,12 @@ HostTensors host_tensors(Model& model) {
 
 }  // namespace
 
+std::string state_file(const core::Node& node) {
+  return (node.kind == "optimizer" ? "optimizer." : "state.") + node.name;
+}
+
+std::string stop_file(std::size_t entry) { return "stop." + std::to_string(entry); }
+
 Checkpointing::Checkpointing(const Components& components, const core::RunDirectory& directory, Training& training,
                              core::Json provenance)
     : components_(components),
@@ -62,6 +68,18 @@ Checkpointing::Checkpointing(const Components& components, const core::RunDirect
       training_(training),
       provenance_(std::move(provenance)),
       rule_(retention_of(components.graph().checkpoint)) {}
+
+void Checkpointing::go_on_from(const core::Checkpoint& checkpoint, const Standing& standing,
+                               std::vector<std::string>& notes) {
+  index_ = core::CheckpointIndex::load_or_rebuild(folder_, notes);
+  index_.rewind(checkpoint.step(), standing.validation_pending, rule_);
+  index_.history.back().interim = standing.interim;
+  index_.save(folder_);
+}
+
+std::filesystem::path Checkpointing::last_path() const {
+  return index_.last ? folder_ / core::step_name(*index_.last) : std::filesystem::path();
+}
 
 uint64_t Checkpointing::estimated_bytes() const {
   uint64_t bytes = uint64_t{64} << 10U;  // manifests and state
@@ -78,14 +96,19 @@ uint64_t Checkpointing::estimated_bytes() const {
   return bytes;
 }
 
-std::filesystem::path Checkpointing::write(bool validation_pending) {
-  if (index_.last == training_.step_count()) return folder_ / core::step_name(*index_.last);
+std::filesystem::path Checkpointing::write(const Standing& standing) {
+  const core::CheckpointRecord* const there = index_.find(training_.step_count());
+  const bool gives_way = there != nullptr && there->interim && !standing.interim;
+  if (there != nullptr && !gives_way) return last_path();
   core::CheckpointWriter writer(folder_, training_.step_count());
   core::Json state;
   state["format"] = 1;
   state["pipeline"] = components_.graph().name;
   state["provenance"] = provenance_;
-  state["pending"] = validation_pending ? core::Json::array({"validate"}) : core::Json::array();
+  state["pending"] = standing.validation_pending ? core::Json::array({"validate"}) : core::Json::array();
+
+  if (!standing.stopped.empty()) state["stopped"] = standing.stopped;
+  if (standing.interim) state["interim"] = true;
 
   const auto save = [&](const std::string& file, Component& component) {
     StateSaver saver;
@@ -99,31 +122,31 @@ std::filesystem::path Checkpointing::write(bool validation_pending) {
       writer.add_tensors("model." + node.name, host.arrays, host.aliases);
     }
     if (node.kind == "loader") continue;
-    const core::Json scalars = components_.entering(node.name, "cannot save its state", [&] {
-      return save((node.kind == "optimizer" ? "optimizer." : "state.") + node.name, components_.component(node.name));
-    });
+    const core::Json scalars = components_.entering(
+        node.name, "cannot save its state", [&] { return save(state_file(node), components_.component(node.name)); });
     if (!scalars.empty()) state["components"][node.name] = scalars;
   }
   for (std::size_t i = 0; i < components_.stop().size(); ++i) {
     const Components::Observing& each = components_.stop()[i];
-    const core::Json scalars = save("state.stop" + std::to_string(i), each.handle.get());
+    const core::Json scalars = save(stop_file(i), each.handle.get());
     state["stop"].push_back({{"use", each.attached->use}, {"state", scalars}});
   }
   StateSaver position;
   training_.state(position);
   state["training"] = position.scalars();
-  writer.add_tensors("state.training", position.arrays());
+  writer.add_tensors(kTrainingFile, position.arrays());
   writer.add_json("state", state);
-  std::filesystem::path path = writer.commit();
+  std::filesystem::path path = writer.commit(gives_way);
 
   core::CheckpointRecord record;
   record.step = training_.step_count();
   record.epoch = training_.epoch();
   record.wall_time = core::EventLog::system_seconds();
-  record.pending_validation = validation_pending;
+  record.pending_validation = standing.validation_pending;
+  record.interim = standing.interim;
   index_.add(std::move(record));
   index_.save(folder_);
-  if (!validation_pending) retain();
+  if (!standing.validation_pending || standing.interim) retain();
   return path;
 }
 

@@ -4,14 +4,22 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include <core/storage/checkpoint_index.hpp>
 #include <core/storage/run_directory.hpp>
 #include <engine/components.hpp>
+#include <engine/restore.hpp>
 #include <engine/training.hpp>
 
 namespace tenon::engine {
+
+/// Names of files of a checkpoint, without extension: where restoring looks for what writing put there.
+[[nodiscard]] std::string state_file(const core::Node& node);
+[[nodiscard]] std::string stop_file(std::size_t entry);
+inline constexpr const char* kTrainingFile = "training";
 
 /// Writes and forgets checkpoints of one run. [trainer]
 class Checkpointing {
@@ -20,12 +28,19 @@ class Checkpointing {
   Checkpointing(const Components& components, const core::RunDirectory& directory, Training& training,
                 core::Json provenance);
 
+  /// Takes the index up where a checkpoint left it; messages for people go to `notes`.
+  void go_on_from(const core::Checkpoint& checkpoint, const Standing& standing, std::vector<std::string>& notes);
+
   /// Bytes that one checkpoint is going to take.
   [[nodiscard]] uint64_t estimated_bytes() const;
 
-  /// Writes the state of everything behind the present step, unless that step has been written already. A validation
-  /// that is due is noted as pending. Returns the folder. \throws Error (kStorage).
-  std::filesystem::path write(bool validation_pending);
+  /// Writes the state of everything behind the present step, unless that step has been written already; an interim one
+  /// gives way to one that is due. Returns the folder. \throws Error (kStorage).
+  std::filesystem::path write(const Standing& standing);
+
+  /// The step of the newest checkpoint.
+  [[nodiscard]] std::optional<int64_t> last() const noexcept { return index_.last; }
+  [[nodiscard]] std::filesystem::path last_path() const;
 
   /// Notes what validation found at the present step and lets go what is not to be kept. True when this checkpoint
   /// became the best.

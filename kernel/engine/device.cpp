@@ -33,6 +33,11 @@ bool cuda_usable() { return at::Context::hasCUDA() && at::detail::getCUDAHooks()
 
 }  // namespace
 
+void prepare_thread(const core::Graph& graph) {
+  const auto cores = static_cast<int64_t>(std::max(1U, std::thread::hardware_concurrency()));
+  at::set_num_threads(static_cast<int>(graph.run.threads.value_or(cores)));
+}
+
 c10::Device prepare_device(const core::Graph& graph, const core::Resolved& resolved) {
   const core::RunSettings& run = graph.run;
   if (run.device == "cuda" && !cuda_usable()) {
@@ -42,8 +47,7 @@ c10::Device prepare_device(const core::Graph& graph, const core::Resolved& resol
   }
   const bool cuda = run.device != "cpu" && cuda_usable();
 
-  const auto cores = static_cast<int64_t>(std::max(1U, std::thread::hardware_concurrency()));
-  at::set_num_threads(static_cast<int>(run.threads.value_or(cores)));
+  prepare_thread(graph);
   at::Context& context = at::globalContext();
   const bool strict = run.determinism == "strict";
   context.setDeterministicAlgorithms(strict, false);

@@ -10,6 +10,9 @@
 
 namespace tenon::engine {
 
+/// Sets what libtorch keeps by thread, for a further trainer thread: its intra-op threads.
+void prepare_thread(const core::Graph& graph);
+
 /// Chooses `run.device` and applies `run.determinism`, `run.float32`, `run.threads`, `run.autotune`. \throws
 /// PlacedError at the setting that this machine cannot give. [trainer]
 [[nodiscard]] c10::Device prepare_device(const core::Graph& graph, const core::Resolved& resolved);

@@ -1,7 +1,9 @@
 // The engine's one exported function, and what it gives.
+#include <engine/artefact.hpp>
+#include <engine/components.hpp>
 #include <engine/device.hpp>
 #include <engine/engine.hpp>
-#include <engine/export_gate.hpp>
+#include <engine/evaluation.hpp>
 #include <engine/session.hpp>
 
 namespace tenon::engine {
@@ -23,6 +25,9 @@ class TheEngine final : public Engine {
  public:
   RunOutcome run(const RunRequest& request) override {
     return guarded([&] { return run_session(request); });
+  }
+  std::map<std::string, double> evaluate(const EvaluateRequest& request) override {
+    return guarded([&] { return evaluate_checkpoint(request); });
   }
   void run_artefact(const ArtefactRequest& request) override {
     guarded([&] { engine::run_artefact(request); });

@@ -9,29 +9,37 @@
 
 namespace tenon::engine {
 
-std::map<std::string, double> evaluate(const Components& components, Feed& feed, Collectives& ranks,
-                                       const std::string& prefix, const at::Generator& generator) {
+std::map<std::string, double> Evaluator::measure(Feed& feed, const std::string& prefix) const {
   const c10::NoGradGuard no_grad;  // not inference mode: tables that modules build lazily would break later training
   const core::Path& path = feed.path();
-  const StepGraph graph(components, path);
+  const StepGraph graph(components_, path, &precision_);
   for (const std::string& name : path.metrics) {
-    components.entering(name, "cannot reset", [&] { components.node<Metric>(name).reset(); });
+    components_.entering(name, "cannot reset", [&] { components_.node<Metric>(name).reset(); });
   }
   feed.start(0, 0, 1);
-  while (std::optional<DeviceBatch> batch = feed.next()) {
-    if (batch->samples == 0) continue;
-    const Values values = graph.forward(std::move(batch->fields), ranks, 0, false, 0, generator);
-    for (const std::string& name : path.metrics) {
-      const core::Node& node = components.graph().at(name);
-      const auto doing = [&] { return fmt::format("cannot take {}", StepGraph::describe_inputs(node, values)); };
-      components.entering(name, doing, [&] { components.node<Metric>(name).update(StepGraph::inputs(node, values)); });
-    }
+  while (std::optional<DeviceBatch> batch = feed.next(poll_.while_waiting())) {
+    poll_.together();
+    if (batch->samples > 0) update(graph, path, *std::move(batch));
   }
+  return compute(path, prefix);
+}
+
+void Evaluator::update(const StepGraph& graph, const core::Path& path, DeviceBatch batch) const {
+  const Values values = graph.forward(std::move(batch.fields), ranks_, 0, false, 0, generator_);
+  for (const std::string& name : path.metrics) {
+    const core::Node& node = components_.graph().at(name);
+    const auto doing = [&] { return fmt::format("cannot take {}", StepGraph::describe_inputs(node, values)); };
+    components_.entering(name, doing,
+                         [&] { components_.node<Metric>(name).update(graph.measured_inputs(node, values)); });
+  }
+}
+
+std::map<std::string, double> Evaluator::compute(const core::Path& path, const std::string& prefix) const {
   std::map<std::string, double> results;
   for (const std::string& name : path.metrics) {
-    const std::vector<MetricOutput>& outputs = components.graph().at(name).info->metrics;
-    components.entering(name, "cannot compute its value", [&] {
-      const std::vector<double> values = components.node<Metric>(name).compute(ranks);
+    const std::vector<MetricOutput>& outputs = components_.graph().at(name).info->metrics;
+    components_.entering(name, "cannot compute its value", [&] {
+      const std::vector<double> values = components_.node<Metric>(name).compute(ranks_);
       if (values.size() != outputs.size()) {
         throw Error(ErrorCode::kPlugin,
                     fmt::format("gave {} values where its manifest declares {}", values.size(), outputs.size()));

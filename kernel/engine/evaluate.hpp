@@ -1,19 +1,40 @@
 // Metrics over one pass of a path.
 #pragma once
 
-#include <cstdint>
 #include <map>
 #include <string>
 
+#include <ATen/core/Generator.h>
+
+#include <engine/agreement.hpp>
 #include <engine/feed.hpp>
 #include <engine/step_graph.hpp>
+#include <tenon/components/precision.hpp>
 
 namespace tenon::engine {
 
-/// Runs the path over all of its stream, in evaluation and without gradients, and computes its metrics. Keys are log
-/// keys: PREFIX.NODE for a metric's first value, PREFIX.NODE.OUTPUT for the others. Changes neither modules nor
-/// generators. \throws PlacedError. [trainer]
-[[nodiscard]] std::map<std::string, double> evaluate(const Components& components, Feed& feed, Collectives& ranks,
-                                                     const std::string& prefix, const at::Generator& generator);
+/// Runs paths in evaluation and without gradients, in the precision of training. Changes neither modules nor
+/// generators. [trainer]
+class Evaluator {
+ public:
+  /// All outlive it.
+  Evaluator(const Components& components, Collectives& ranks, const Precision& precision, const InterruptionPoll& poll,
+            at::Generator generator)
+      : components_(components), ranks_(ranks), precision_(precision), poll_(poll), generator_(std::move(generator)) {}
+
+  /// Takes all of the feed's stream through its path and computes the metrics. Keys are log keys: PREFIX.NODE for a
+  /// metric's first value, PREFIX.NODE.OUTPUT for the others. \throws PlacedError, Interrupted.
+  [[nodiscard]] std::map<std::string, double> measure(Feed& feed, const std::string& prefix) const;
+
+ private:
+  void update(const StepGraph& graph, const core::Path& path, DeviceBatch batch) const;
+  [[nodiscard]] std::map<std::string, double> compute(const core::Path& path, const std::string& prefix) const;
+
+  const Components& components_;
+  Collectives& ranks_;
+  const Precision& precision_;
+  const InterruptionPoll& poll_;
+  at::Generator generator_;
+};
 
 }  // namespace tenon::engine

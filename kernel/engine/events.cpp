@@ -23,12 +23,12 @@ std::string_view log_name(Event::Kind kind) {
   switch (kind) {
     case Event::Kind::kRunStart: return "run_start";
     case Event::Kind::kStep: return "step";
-    case Event::Kind::kValidateStart: return "validate_start";
     case Event::Kind::kValidateEnd: return "validate";
     case Event::Kind::kCheckpoint: return "checkpoint";
     case Event::Kind::kBest: return "best";
     case Event::Kind::kTest: return "test";
     case Event::Kind::kExport: return "export";
+    case Event::Kind::kValidateStart:
     case Event::Kind::kMessage: return "message";
     case Event::Kind::kRunEnd: return "run_end";
     case Event::Kind::kFailure: return "failure";
@@ -129,17 +129,25 @@ void ObserverThread::work(const std::shared_ptr<State>& state) {
 }
 
 Events::Events(core::EventLog& log, ObserverThread& observers, int64_t planned, int64_t epochs)
-    : log_(log), observers_(observers), planned_(planned), epochs_(epochs), begin_(seconds_now()) {}
+    : log_(&log), observers_(&observers), planned_(planned), epochs_(epochs), begin_(seconds_now()) {}
 
 double Events::elapsed() const { return seconds_now() - begin_; }
 
 void Events::tell(Event::Kind kind, std::vector<std::pair<std::string, double>> values, std::string text) {
+  if (log_ == nullptr) return;
   core::Json fields = core::Json::object();
   fields["epoch"] = epoch_;
   if (!text.empty()) fields["text"] = text;
   for (const auto& [key, value] : values) fields["values"][key] = core::number_json(value);
-  log_.write(log_name(kind), step_, fields);
+  log_->write(log_name(kind), step_, fields);
+  post(kind, std::move(values), std::move(text));
+}
 
+void Events::announce(Event::Kind kind, std::string text) {
+  if (observers_ != nullptr) post(kind, {}, std::move(text));
+}
+
+void Events::post(Event::Kind kind, std::vector<std::pair<std::string, double>> values, std::string text) {
   OwnedEvent owned;
   owned.event.kind = kind;
   owned.event.step = step_;
@@ -151,7 +159,7 @@ void Events::tell(Event::Kind kind, std::vector<std::pair<std::string, double>> 
   owned.event.samples_per_second = samples_per_second_;
   owned.values = std::move(values);
   owned.text = std::move(text);
-  observers_.post(std::move(owned));
+  observers_->post(std::move(owned));
 }
 
 }  // namespace tenon::engine

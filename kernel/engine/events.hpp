@@ -56,6 +56,10 @@ class ObserverThread {
 /// The one place that tells what happens: first the log, which is the truth, then the observers. [trainer]
 class Events {
  public:
+  /// Tells nobody: for ranks other than the first.
+  Events() = default;
+
+  /// Both outlive it.
   Events(core::EventLog& log, ObserverThread& observers, int64_t planned, int64_t epochs);
 
   /// Where training stands; part of every event that follows.
@@ -71,14 +75,19 @@ class Events {
 
   void tell(Event::Kind kind, std::vector<std::pair<std::string, double>> values = {}, std::string text = "");
 
+  /// What is about to happen, for observers alone: the log holds what has happened, which an interruption cannot undo.
+  void announce(Event::Kind kind, std::string text);
+
  private:
-  core::EventLog& log_;
-  ObserverThread& observers_;
-  int64_t planned_;
-  int64_t epochs_;
+  void post(Event::Kind kind, std::vector<std::pair<std::string, double>> values, std::string text);
+
+  core::EventLog* log_ = nullptr;
+  ObserverThread* observers_ = nullptr;
+  int64_t planned_ = 0;
+  int64_t epochs_ = 0;
   int64_t step_ = 0;
   int64_t epoch_ = 0;
-  double begin_;
+  double begin_ = 0;
   double remaining_ = -1;
   double samples_per_second_ = 0;
 };

@@ -1,224 +1,195 @@
-// Writing, running elsewhere, comparing, naming.
+// Writing, measuring, running elsewhere, naming.
 #include <engine/export_gate.hpp>
 
 #include <algorithm>
-#include <chrono>
-#include <optional>
+#include <cerrno>
+#include <cstdio>
 #include <utility>
 #include <vector>
 
-#include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <core/storage/atomic_file.hpp>
 #include <core/storage/canonical_json.hpp>
 #include <core/storage/sha256.hpp>
-#include <engine/child_process.hpp>
-#include <engine/step_graph.hpp>
-#include <engine/tensor_files.hpp>
-#include <engine/training.hpp>
+#include <engine/export_cases.hpp>
+#include <engine/export_verdict.hpp>
+#include <engine/models.hpp>
 #include <tenon/components/exporter.hpp>
 
 namespace tenon::engine {
 namespace {
 
-constexpr std::chrono::seconds kLimit{300};
+namespace fs = std::filesystem;
 
-/// One row of the shape matrix.
-struct Comparison {
-  int64_t batch = 0;
-  std::string output;
-  std::string shape;
-  double max_abs = 0;
-  double max_rel = 0;
-  bool equal_within = false;
-};
-
-/// Everything about one export, from the exporter to the removal of what a failure leaves.
+/// Everything about one export.
 class Gate {
  public:
-  Gate(const Components& components, const std::string& name, Feed& feed, Collectives& ranks,
-       std::filesystem::path folder)
+  Gate(const Components& components, const std::string& name, const fs::path& folder)
       : components_(components),
         node_(components.graph().at(name)),
         model_node_(components.graph().at(node_.of.front())),
+        model_(components.node<Model>(model_node_.name)),
         exporter_(components.node<Exporter>(name)),
-        feed_(feed),
-        ranks_(ranks),
-        folder_(std::move(folder)) {}
+        verify_(exporter_.verify()),
+        file_(folder / (name + exporter_.extension())),
+        report_(file_.string() + ".report.json") {}
 
-  ~Gate() {
-    std::error_code ignored;
-    for (const std::filesystem::path& file : leftovers_) std::filesystem::remove(file, ignored);
-  }
-  Gate(const Gate&) = delete;
-  Gate& operator=(const Gate&) = delete;
-
-  ExportOutcome pass(const std::filesystem::path& program, const core::Json& facts) {
-    collect_inputs();
-    const std::filesystem::path unverified = temporary("unverified" + exporter_.extension());
-    write(unverified);
-    std::vector<Comparison> comparisons;
-    for (const int64_t batch : exporter_.verify().batch) compare(program, unverified, batch, comparisons);
-    for (const Comparison& each : comparisons) {
-      if (!each.equal_within) refuse(each);
+  ExportOutcome pass(Feed& feed, Collectives& ranks, const SecondProcess& process, const core::Json& facts) {
+    for (const fs::path& earlier : {file_, report_}) {
+      std::error_code failure;
+      fs::remove(earlier, failure);
+      if (failure) throw core::storage_error("remove", earlier, failure.value());
     }
-    return name_it(unverified, comparisons, facts);
-  }
-
- private:
-  std::filesystem::path temporary(const std::string& what) {
-    leftovers_.push_back(folder_ / fmt::format(".{}.{}", node_.name, what));
-    return leftovers_.back();
-  }
-
-  [[noreturn]] void fail(const std::string& message) const {
-    throw PlacedError(core::diagnose(components_.resolved(), node_, Error(ErrorCode::kVerification, message)));
-  }
-
-  /// Real samples, in evaluation, as the model gets them on its path.
-  void collect_inputs() {
-    feed_.start(0, 0, 1);
-    std::optional<DeviceBatch> batch = feed_.next();
-    if (!batch || batch->samples == 0) fail("there is no sample to verify the file with");
-    const c10::NoGradGuard no_grad;
-    const StepGraph graph(components_, feed_.path());
-    const Values values =
-        graph.forward(std::move(batch->fields), ranks_, 0, false, 0, make_generator(c10::Device(c10::kCPU)));
-    samples_ = StepGraph::inputs(model_node_, values);
-  }
-
-  /// The first `batch` samples; begins anew when there are fewer.
-  [[nodiscard]] Tensors inputs_of(int64_t batch) const {
-    Tensors in;
-    for (const auto& [port, tensor] : samples_) {
-      const at::Tensor index = at::arange(batch, at::TensorOptions(at::kLong)).remainder(tensor.size(0));
-      in.set(port, tensor.cpu().index_select(0, index));
-    }
-    return in;
-  }
-
-  [[nodiscard]] std::vector<std::string> output_names() const {
-    std::vector<std::string> names;
-    for (const Port& port : model_node_.info->ports.out) names.push_back(port.name);
-    return names;
-  }
-
-  void write(const std::filesystem::path& file) {
-    const std::vector<int64_t>& verified = exporter_.verify().batch;
-    int64_t batch = 4;  // no size that is compared: what the trace bakes in shows
-    while (std::find(verified.begin(), verified.end(), batch) != verified.end()) ++batch;
-    components_.entering(node_.name, "cannot write the model", [&] {
-      const c10::NoGradGuard no_grad;
-      exporter_.write(components_.node<Model>(model_node_.name), inputs_of(batch), output_names(), file);
-    });
-  }
-
-  void compare(const std::filesystem::path& program, const std::filesystem::path& file, int64_t batch,
-               std::vector<Comparison>& comparisons) {
-    const std::filesystem::path inputs = temporary(fmt::format("{}.in.safetensors", batch));
-    const std::filesystem::path outputs = temporary(fmt::format("{}.out.safetensors", batch));
-    const Tensors in = inputs_of(batch);
-    write_tensors(inputs, in);
-    const core::PluginInfo& plugin = components_.loader().catalogue().plugin_of(*node_.info);
-    const ChildResult child = run_child(program,
-                                        {"artefact-run", "--plugin-path", plugin.path.parent_path().string(),
-                                         "--component", node_.use(), "--with", core::line_text(node_.with), "--file",
-                                         file.string(), "--inputs", inputs.string(), "--outputs", outputs.string()},
-                                        temporary("messages"), kLimit);
-    if (child.timed_out) fail(fmt::format("the file did not come back within {} s at batch {}", kLimit.count(), batch));
-    if (child.exit_code != 0) {
-      fail(fmt::format("the file does not run alone in a second process at batch {} (exit {}): {}", batch,
-                       child.exit_code, child.messages));
-    }
-    const Tensors got = read_tensors(outputs);
-    StepContext context(ranks_, 0, false, 0, make_generator(c10::Device(c10::kCPU)));
-    const c10::NoGradGuard no_grad;
-    const Tensors wanted = components_.node<Model>(model_node_.name).root()(in, context);
-    for (const std::string& name : output_names()) {
-      comparisons.push_back(difference(batch, name, got.at(name), wanted.at(name)));
-    }
-  }
-
-  [[nodiscard]] Comparison difference(int64_t batch, const std::string& name, const at::Tensor& got,
-                                      const at::Tensor& wanted) const {
-    if (got.sizes() != wanted.sizes() || got.scalar_type() != wanted.scalar_type()) {
+    const Refuse refuse = [this](const std::string& message) { fail(message); };
+    cases_ = export_cases(components_, model_node_, feed, ranks, verify_, refuse);
+    tensors_ = fingerprints(model_tensors(model_));
+    const core::HiddenFolder hidden(file_);
+    const fs::path written = write(hidden.path());
+    const uint64_t bytes = require_size(written);
+    const std::string hash = core::sha256_file(written);
+    const Returned returned = run(process, written, hidden.path());
+    if (core::sha256_file(written) != hash) {
       fail(
-          fmt::format("at batch {} the output \"{}\" of the file is {} where the model gives {}: a size was baked in. "
-                      "Take sizes from nn::size_of, and shapes through nn::reshape",
-                      batch, name, describe(got), describe(wanted)));
+          "the file changed while it was verified, so that what would get the final name is not what was verified. The "
+          "exporter must have closed the file when write() returns, and open() must only read it");
     }
-    Comparison comparison{batch, name, describe(wanted), 0, 0, true};
-    if (wanted.numel() == 0) return comparison;
-    const at::Tensor a = got.to(at::kDouble);
-    const at::Tensor b = wanted.to(at::kDouble);
-    const Verify& verify = exporter_.verify();
-    comparison.max_abs = (a - b).abs().max().item<double>();
-    comparison.max_rel = ((a - b).abs() / b.abs().clamp_min(1e-12)).max().item<double>();
-    comparison.equal_within = at::allclose(a, b, verify.rtol, verify.atol);
-    return comparison;
-  }
+    const std::vector<Difference> differences = judge(cases_, returned, {output_names(), tensors_, verify_}, refuse);
 
-  [[noreturn]] void refuse(const Comparison& each) const {
-    fail(fmt::format(
-        "at batch {} the output \"{}\" of the file differs from the live model by {:.3g} (relative {:.3g}), "
-        "more than atol {:g} and rtol {:g}; no file was left under the final name",
-        each.batch, each.output, each.max_abs, each.max_rel, exporter_.verify().atol, exporter_.verify().rtol));
-  }
-
-  ExportOutcome name_it(const std::filesystem::path& unverified, const std::vector<Comparison>& comparisons,
-                        const core::Json& facts) {
-    ExportOutcome outcome;
-    outcome.node = node_.name;
-    outcome.file = folder_ / (node_.name + exporter_.extension());
-    outcome.batches = exporter_.verify().batch;
     core::Json report;
     report["format"] = 1;
     report["exporter"] = node_.use();
     report["model"] = model_node_.name;
-    report["sha256"] = core::sha256_file(unverified);
-    report["bytes"] = std::filesystem::file_size(unverified);
+    report["sha256"] = hash;
+    report["bytes"] = bytes;
+    report["tensor_bytes"] = tensor_bytes();
+    report["stored_tensors"] = returned.stored.size();
     report["facts"] = facts;
-    report["tolerance"] = {{"rtol", exporter_.verify().rtol}, {"atol", exporter_.verify().atol}};
-    for (const Comparison& each : comparisons) {
+    return name_it(written, std::move(report), differences);
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& message) const {
+    throw PlacedError(core::diagnose(components_.resolved(), node_,
+                                     Error(ErrorCode::kVerification, fmt::format("{}; no file was left as {}", message,
+                                                                                 file_.filename().string()))));
+  }
+
+  /// What the manifest declares; for rules that are known only now, whatever the model gives.
+  [[nodiscard]] std::vector<std::string> output_names() const {
+    std::vector<std::string> names;
+    for (const Port& port : model_node_.info->ports.out) {
+      if (!port.pass && !port.open && !port.name.starts_with('$')) {
+        names.push_back(port.name);
+        continue;
+      }
+      names.clear();
+      for (const auto& [name, tensor] : cases_.front().wanted) names.push_back(name);
+      break;
+    }
+    return names;
+  }
+
+  [[nodiscard]] uint64_t tensor_bytes() const {
+    uint64_t sum = 0;
+    for (const auto& [name, tensor] : model_tensors(model_)) sum += tensor.nbytes();
+    return sum;
+  }
+
+  /// Lets the exporter write into a folder of its own, where all that it leaves shows.
+  fs::path write(const fs::path& hidden) {
+    const fs::path folder = hidden / "written";
+    fs::create_directory(folder);
+    fs::path file = folder / file_.filename();
+    components_.entering(node_.name, "cannot write the model", [&] {
+      const c10::NoGradGuard no_grad;
+      exporter_.write(model_, copy_of(cases_.front().in), output_names(), file);
+    });
+    if (!fs::is_regular_file(fs::symlink_status(file))) fail("the exporter wrote no regular file of the given name");
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+      if (entry.path() == file) continue;
+      fail(fmt::format(
+          "the exporter left \"{}\" beside the file, which would be lost: the one file must hold everything",
+          entry.path().filename().string()));
+    }
+    for (const auto& [name, print] : fingerprints(model_tensors(model_))) {
+      if (tensors_.at(name) != print) {
+        fail(fmt::format("writing the file changed \"{}\" of the live model. The exporter must work on copies", name));
+      }
+    }
+    return file;
+  }
+
+  [[nodiscard]] uint64_t require_size(const fs::path& written) const {
+    const uint64_t bytes = fs::file_size(written);
+    const uint64_t allowed = allowed_bytes(tensor_bytes());
+    if (bytes > allowed) {
+      fail(fmt::format(
+          "the file has {} bytes, but the model's tensors have {}; at most {} are let through. Usually a tensor was "
+          "written with the whole buffer of which it is a view: the exporter must write copies (clone()). A large "
+          "constant of the model belongs into an nn::Buffer",
+          bytes, tensor_bytes(), allowed));
+    }
+    return bytes;
+  }
+
+  [[nodiscard]] Returned run(const SecondProcess& process, const fs::path& written, const fs::path& hidden) const {
+    const core::PluginInfo& plugin = components_.loader().catalogue().plugin_of(*node_.info);
+    std::vector<Tensors> inputs;
+    for (const ExportCase& each : cases_) inputs.push_back(each.in);
+    return run_elsewhere(process, {written, node_.use(), node_.with, plugin.path}, inputs, hidden);
+  }
+
+  [[nodiscard]] ExportOutcome name_it(const fs::path& written, core::Json report,
+                                      const std::vector<Difference>& differences) const {
+    ExportOutcome outcome;
+    outcome.node = node_.name;
+    outcome.file = file_;
+    outcome.batches = verify_.batch;
+    report["tolerance"] = {{"rtol", verify_.rtol}, {"atol", verify_.atol}};
+    for (const Difference& each : differences) {
       outcome.max_abs_error = std::max(outcome.max_abs_error, each.max_abs);
       report["comparisons"].push_back({{"batch", each.batch},
                                        {"output", each.output},
                                        {"shape", each.shape},
+                                       {"magnitude", each.magnitude},
                                        {"max_abs_error", each.max_abs},
                                        {"max_rel_error", each.max_rel}});
     }
-    core::write_atomically(outcome.file.string() + ".report.json", core::canonical_text(report));
-    std::filesystem::rename(unverified, outcome.file);
+    const core::OpenedFile opened = core::open_for_reading(written, ErrorCode::kStorage);
+    if (::fsync(opened.file.get()) != 0) throw core::storage_error("write", file_, errno);
+    core::write_atomically(report_, core::canonical_text(report));
+    if (std::rename(written.c_str(), file_.c_str()) != 0) {
+      const int error = errno;
+      std::error_code ignored;
+      fs::remove(report_, ignored);
+      throw core::storage_error("write", file_, error);
+    }
+    core::sync_folder(file_.parent_path());
     return outcome;
   }
 
   const Components& components_;
   const core::Node& node_;
   const core::Node& model_node_;
+  Model& model_;
   Exporter& exporter_;
-  Feed& feed_;
-  Collectives& ranks_;
-  std::filesystem::path folder_;
-  Tensors samples_;
-  std::vector<std::filesystem::path> leftovers_;
+  const Verify verify_;
+  const fs::path file_;
+  const fs::path report_;
+  std::vector<ExportCase> cases_;  // the example first
+  Fingerprints tensors_;           // of the live model, before the exporter saw it
 };
 
 }  // namespace
 
-ExportOutcome export_model(const Components& components, const std::string& name, Feed& feed, Collectives& ranks,
-                           const std::filesystem::path& folder, const std::filesystem::path& program,
-                           const core::Json& facts) {
-  return Gate(components, name, feed, ranks, folder).pass(program, facts);
-}
+uint64_t allowed_bytes(uint64_t tensor_bytes) { return tensor_bytes + tensor_bytes / 2 + 256 * 1024; }
 
-void run_artefact(const ArtefactRequest& request) {
-  core::Loader loader(request.catalogue);
-  const core::ComponentHandle handle = loader.create(request.component, request.with);
-  const c10::NoGradGuard no_grad;
-  const std::unique_ptr<Runnable> runnable = handle.as<Exporter>().open(request.file);
-  write_tensors(request.outputs, runnable->run(read_tensors(request.inputs)));
+ExportOutcome export_model(const Components& components, const std::string& name, Feed& feed, Collectives& ranks,
+                           const fs::path& folder, const SecondProcess& process, const core::Json& facts) {
+  return Gate(components, name, folder).pass(feed, ranks, process, facts);
 }
 
 }  // namespace tenon::engine

@@ -15,6 +15,22 @@
 namespace tenon::engine {
 namespace {
 
+constexpr std::chrono::milliseconds kPollInterval{50};
+
+/// Asks each component of the stream for its fields alone, so that an error has its place.
+void require_specs(const Components& components, const core::Path& path) {
+  constexpr const char* kDoing = "cannot tell its fields";
+  Spec fields;
+  for (const std::string& name : path.stream) {
+    const std::string& kind = components.graph().at(name).kind;
+    if (kind == "dataset") {
+      components.entering(name, kDoing, [&] { fields = components.node<Dataset>(name).spec(); });
+    } else if (kind == "transform") {
+      components.entering(name, kDoing, [&] { fields = components.node<Transform>(name).spec(fields); });
+    }
+  }
+}
+
 Stream make_stream(const Components& components, const core::Path& path, uint64_t seed) {
   const core::Graph& graph = components.graph();
   const core::Node& source = graph.at(path.stream.front());
@@ -24,6 +40,7 @@ Stream make_stream(const Components& components, const core::Path& path, uint64_
     const core::Node& node = graph.at(name);
     if (node.kind == "transform") transforms.push_back({name, node.use(), &components.node<Transform>(name)});
   }
+  require_specs(components, path);
   try {
     return {dataset, transforms, seed};
   } catch (...) {
@@ -41,6 +58,15 @@ std::vector<const core::Node*> datasets_of(const core::Graph& graph) {
   return datasets;
 }
 
+/// True when the path reads the dataset, by itself or through the inputs of another.
+bool reaches(const core::Graph& graph, const core::Path& path, const std::string& dataset) {
+  const std::function<bool(const std::string&)> from = [&](const std::string& name) {
+    const std::vector<std::string>& inputs = graph.at(name).inputs;
+    return name == dataset || std::any_of(inputs.begin(), inputs.end(), from);
+  };
+  return from(path.data);
+}
+
 /// Page-locked memory, from which copies to a GPU are fast.
 std::shared_ptr<void> pinned_memory(std::size_t bytes) {
   const auto tensor = std::make_shared<at::Tensor>(at::empty({static_cast<int64_t>(std::max<std::size_t>(bytes, 1))},
@@ -50,8 +76,9 @@ std::shared_ptr<void> pinned_memory(std::size_t bytes) {
 
 }  // namespace
 
-void open_datasets(const Components& components) {
+void open_datasets(const Components& components, const core::Path* only) {
   for (const core::Node* const node : datasets_of(components.graph())) {
+    if (only != nullptr && !reaches(components.graph(), *only, node->name)) continue;
     components.entering(node->name, "cannot be opened", [&] {
       std::vector<Dataset*> inputs;
       for (const std::string& input : node->inputs) inputs.push_back(&components.node<Dataset>(input));
@@ -74,10 +101,11 @@ core::Json data_fingerprints(const Components& components) {
 Feed::Feed(const Components& components, const core::Path& path, uint64_t seed)
     : path_(path), loader_node_(components.graph().at(path.data)), stream_(make_stream(components, path, seed)) {}
 
-void Feed::connect(const Collectives& ranks, c10::Device device, std::optional<int64_t> batch) {
+void Feed::connect(const Collectives& ranks, c10::Device device, at::ScalarType storage) {
   const auto params = parse_params<core::LoaderParams>(core::line_text(loader_node_.with));
   device_ = device;
-  batch_ = batch.value_or(params.batch);
+  storage_ = storage;
+  batch_ = params.batch;
   LoaderOptions options;
   options.node = loader_node_.name;
   options.batch = batch_;
@@ -94,7 +122,8 @@ void Feed::connect(const Collectives& ranks, c10::Device device, std::optional<i
 
 void Feed::start(int64_t epoch, int64_t first_batch, int64_t epochs) { loader_->start(epoch, first_batch, epochs); }
 
-std::optional<DeviceBatch> Feed::next() {
+std::optional<DeviceBatch> Feed::next(const std::function<void()>& poll) {
+  while (poll && !loader_->wait(kPollInterval)) poll();
   std::optional<Batch> host = loader_->next();
   if (!host) return std::nullopt;
   DeviceBatch batch;
@@ -105,7 +134,8 @@ std::optional<DeviceBatch> Feed::next() {
   for (const BatchField& field : host->fields) {
     const auto keep = [memory = host->memory](void*) {};
     const at::Tensor tensor = at::from_blob(field.data, field.shape, keep, at::TensorOptions(scalar_type(field.dtype)));
-    batch.fields.set(field.name, device_.is_cpu() ? tensor : tensor.to(device_));
+    const at::ScalarType type = tensor.is_floating_point() ? storage_ : tensor.scalar_type();
+    batch.fields.set(field.name, tensor.to(device_, type));
   }
   return batch;
 }

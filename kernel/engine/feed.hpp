@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include <c10/core/Device.h>
+#include <c10/core/ScalarType.h>
 
 #include <engine/components.hpp>
 #include <engine/data/loader.hpp>
@@ -26,8 +28,9 @@ struct DeviceBatch {
   std::vector<int64_t> sample_ids;
 };
 
-/// Opens every dataset of the graph that some path reads, each once, behind its inputs. \throws PlacedError. [trainer]
-void open_datasets(const Components& components);
+/// Opens every dataset of the graph, or those that one path reads, each once, behind its inputs. \throws PlacedError.
+/// [trainer]
+void open_datasets(const Components& components, const core::Path* only = nullptr);
 
 /// Text that changes when any item of any stream could: for the lock. Datasets are open. [trainer]
 [[nodiscard]] core::Json data_fingerprints(const Components& components);
@@ -42,27 +45,38 @@ class Feed {
   [[nodiscard]] const Spec& fields() const noexcept { return stream_.fields(); }
   [[nodiscard]] const core::Path& path() const noexcept { return path_; }
 
-  /// Makes the loader; the datasets are open. `batch` stands in for the configured size when it is given.
-  void connect(const Collectives& ranks, c10::Device device, std::optional<int64_t> batch = std::nullopt);
+  /// Makes the loader; the datasets are open. Floating fields come in the type `storage`.
+  void connect(const Collectives& ranks, c10::Device device, at::ScalarType storage);
+
+  [[nodiscard]] at::ScalarType storage() const noexcept { return storage_; }
 
   /// Batches of an epoch; samples of one batch over all ranks, when full; samples of the dataset.
   [[nodiscard]] int64_t batches() const { return loader_->batches(); }
   [[nodiscard]] int64_t batch_size() const noexcept { return batch_; }
   [[nodiscard]] int64_t size() const { return stream_.size(); }
 
+  /// Samples of a batch over all ranks.
+  [[nodiscard]] int64_t samples_of(int64_t batch) const { return loader_->plan().whole(batch).size(); }
+
   void start(int64_t epoch, int64_t first_batch, int64_t epochs);
 
-  /// The next batch, or nothing at the end of an epoch. \throws Error (kData) naming sample, node and cause.
-  [[nodiscard]] std::optional<DeviceBatch> next();
+  /// The next batch, or nothing at the end of an epoch. `poll`, where there is one, is called now and then while there
+  /// is nothing yet; what it throws comes out, and the batch is lost. \throws Error (kData) naming sample, node and
+  /// cause.
+  [[nodiscard]] std::optional<DeviceBatch> next(const std::function<void()>& poll = {});
 
   /// Seconds spent waiting for data so far.
   [[nodiscard]] double waited() const;
+
+  /// What was asked of the stream so far, also ahead of next().
+  [[nodiscard]] const LoaderReads& reads() const noexcept { return loader_->reads(); }
 
  private:
   core::Path path_;
   const core::Node& loader_node_;
   Stream stream_;
   c10::Device device_{c10::kCPU};
+  at::ScalarType storage_ = at::kFloat;
   int64_t batch_ = 0;
   std::unique_ptr<Loader> loader_;
 };

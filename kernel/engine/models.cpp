@@ -130,10 +130,29 @@ ParamGroup materialize(const PlannedGroup& planned, const std::vector<std::pair<
   return group;
 }
 
-void materialize_buffers(Model& model, c10::Device device) {
+void materialize_buffers(Model& model, at::TensorOptions options) {
   model.root().visit_buffers([&](const std::string& /*name*/, nn::Buffer& slot) {
-    slot.set(at::full(slot.shape(), slot.fill(), at::TensorOptions(slot.dtype()).device(device)));
+    at::ScalarType type = slot.dtype();
+    if (at::isFloatingType(type)) type = at::promoteTypes(type, at::typeMetaToScalarType(options.dtype()));
+    slot.set(at::full(slot.shape(), slot.fill(), options.dtype(type)));
   });
+}
+
+void materialize_untrained(Model& model, at::TensorOptions options) {
+  model.root().visit_params(
+      [&](const std::string& /*name*/, nn::Param& slot) { slot.set(at::zeros(slot.shape(), options)); });
+  materialize_buffers(model, options);
+}
+
+void share_buffers(const Components& components, Collectives& ranks) {
+  if (ranks.world() == 1) return;
+  for (const core::Node& node : components.graph().nodes) {
+    if (node.kind != "model") continue;
+    components.node<Model>(node.name).root().visit_buffers([&](const std::string& /*name*/, nn::Buffer& slot) {
+      at::Tensor value = slot.value();
+      ranks.broadcast(value, 0);
+    });
+  }
 }
 
 void move_model(Model& model, c10::Device device) {

@@ -11,6 +11,7 @@
 
 #include <core/storage/checkpoint.hpp>
 #include <engine/components.hpp>
+#include <tenon/components/distributed.hpp>
 #include <tenon/components/model.hpp>
 #include <tenon/components/optimizer.hpp>
 
@@ -45,8 +46,17 @@ struct PlannedGroup {
                                      const std::vector<std::pair<std::string, double>>& hypers, uint64_t seed,
                                      at::TensorOptions options);
 
-/// Gives the buffers of a model memory on the device and their first values. [trainer]
-void materialize_buffers(Model& model, c10::Device device);
+/// Gives the buffers of a model memory on the device and their first values; floating ones at least as wide as `options` says.
+/// [trainer]
+void materialize_buffers(Model& model, at::TensorOptions options);
+
+/// Gives parameters and buffers of a model memory without initial values: for a model that load_model fills and nobody
+/// trains. [trainer]
+void materialize_untrained(Model& model, at::TensorOptions options);
+
+/// Overwrites the buffers of all models with those of rank 0, whose batch norm statistics are the ones that are saved
+/// and that validation uses. Nothing with one rank. [trainer]
+void share_buffers(const Components& components, Collectives& ranks);
 
 /// Moves all values of a model to a device: for export, behind training. [trainer]
 void move_model(Model& model, c10::Device device);

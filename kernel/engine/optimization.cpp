@@ -85,16 +85,31 @@ void Optimization::clip(const at::Tensor& norm, double bound) {
   }
 }
 
+double Optimization::factor(const core::Node& schedule, const Progress& progress) const {
+  return components_.entering(schedule.name, "cannot tell its factor", [&] {
+    const double value = components_.node<Schedule>(schedule.name).factor(progress);
+    if (!std::isfinite(value) || value < 0) {
+      throw Error(ErrorCode::kPlugin, fmt::format("gave the factor {} after {} steps", value, progress.applied));
+    }
+    return value;
+  });
+}
+
+void Optimization::observe(const Progress& progress, const std::map<std::string, double>& results) {
+  for (const std::string& name : components_.graph().fit.schedules) {
+    const core::Node& node = components_.graph().at(name);
+    const auto found = results.find(node.metric_key);
+    if (found == results.end()) continue;
+    Progress now = progress;
+    now.metric = Observation{found->second, node.metric_direction.value_or(Direction::kMax)};
+    static_cast<void>(factor(node, now));  // takes effect in the step that follows
+  }
+}
+
 void Optimization::schedule(const Progress& progress) {
   for (const std::string& name : components_.graph().fit.schedules) {
     const core::Node& node = components_.graph().at(name);
-    const double factor = components_.entering(name, "cannot tell its factor", [&] {
-      const double value = components_.node<Schedule>(name).factor(progress);
-      if (!std::isfinite(value) || value < 0) {
-        throw Error(ErrorCode::kPlugin, fmt::format("gave the factor {} after {} steps", value, progress.applied));
-      }
-      return value;
-    });
+    const double factor = this->factor(node, progress);
     for (const auto& trained : trained_) {
       if (trained->node->name != node.of.front()) continue;
       for (std::size_t g = 0; g < trained->groups.size(); ++g) {

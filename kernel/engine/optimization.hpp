@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -41,6 +42,9 @@ class Optimization {
   /// before anything is written.
   void schedule(const Progress& progress);
 
+  /// Tells schedules that refer to a metric what a validation found, by log key.
+  void observe(const Progress& progress, const std::map<std::string, double>& results);
+
   /// Asks the schedules, then lets every optimizer update its parameters. `found_inf` may be undefined.
   void step(const Progress& progress, const at::Tensor& found_inf);
 
@@ -53,6 +57,8 @@ class Optimization {
     std::vector<ParamGroup> groups;
     std::vector<std::vector<double>> configured;  // by group, by hyper: what schedules multiply
   };
+
+  [[nodiscard]] double factor(const core::Node& schedule, const Progress& progress) const;
 
   const Components& components_;
   std::vector<std::unique_ptr<Trained>> trained_;  // ParamGroup addresses are handed out: never moved

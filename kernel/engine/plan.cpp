@@ -20,7 +20,7 @@ namespace {
 constexpr int64_t kTrialBatch = 2;
 
 /// A batch as the feed would give it, without values; nothing when a size is known only from data.
-std::optional<Tensors> trial_batch(const Feed& feed, c10::Device device) {
+std::optional<Tensors> trial_batch(const Feed& feed, c10::Device device, at::ScalarType storage) {
   Tensors batch;
   for (const FieldSpec& field : feed.fields()) {
     std::vector<int64_t> shape{kTrialBatch};
@@ -28,7 +28,9 @@ std::optional<Tensors> trial_batch(const Feed& feed, c10::Device device) {
       if (!dim.fixed()) return std::nullopt;
       shape.push_back(dim.size);
     }
-    batch.set(field.name, at::zeros(shape, at::TensorOptions(scalar_type(field.dtype)).device(device)));
+    const at::ScalarType type = scalar_type(field.dtype);
+    batch.set(field.name,
+              at::zeros(shape, at::TensorOptions(at::isFloatingType(type) ? storage : type).device(device)));
   }
   return batch;
 }
@@ -52,13 +54,13 @@ FieldSpec output_field(const at::Tensor& tensor, const std::string& port) {
 /// Tries one path. Models that are built already are only run.
 class PathPlan {
  public:
-  PathPlan(const Components& components, const Feed& feed, Collectives& ranks, std::set<std::string>& built,
+  PathPlan(const Components& components, const Feed& feed, const Precision& precision, std::set<std::string>& built,
            Untried& untried)
-      : components_(components), feed_(feed), ranks_(ranks), built_(built), untried_(untried) {}
+      : components_(components), feed_(feed), precision_(precision), built_(built), untried_(untried) {}
 
   void run() {
     const c10::NoGradGuard no_grad;
-    std::optional<Tensors> batch = trial_batch(feed_, c10::kMeta);
+    std::optional<Tensors> batch = trial_batch(feed_, c10::kMeta, at::kFloat);  // as meta parameters are
     if (batch) {
       values_.emplace(core::kBatch, *std::move(batch));
     }
@@ -102,7 +104,7 @@ class PathPlan {
     components_.entering(node.name, doing, [&] {
       try {
         StepContext context(ranks_, 0, true, 0, at::detail::createCPUGenerator());
-        const StepGraph graph(components_, feed_.path());
+        const StepGraph graph(components_, feed_.path(), &precision_);
         values_.emplace(node.name, graph.run_model(node, StepGraph::inputs(node, values_), context));
       } catch (const c10::NotImplementedError& error) {
         nn::Module::clear_failure();
@@ -132,7 +134,8 @@ class PathPlan {
 
   const Components& components_;
   const Feed& feed_;
-  Collectives& ranks_;
+  const Precision& precision_;
+  OneRank ranks_;
   std::set<std::string>& built_;
   Untried& untried_;
   Values values_;
@@ -140,19 +143,20 @@ class PathPlan {
 
 }  // namespace
 
-Untried plan_networks(const Components& components, const std::vector<const Feed*>& feeds, Collectives& ranks) {
+Untried plan_networks(const Components& components, const std::vector<const Feed*>& feeds, const Precision& precision) {
   register_meta_kernels();
   std::set<std::string> built;
   Untried untried;
-  for (const Feed* const feed : feeds) PathPlan(components, *feed, ranks, built, untried).run();
+  for (const Feed* const feed : feeds) PathPlan(components, *feed, precision, built, untried).run();
   return untried;
 }
 
-void try_on_zeros(const Components& components, const Feed& feed, Collectives& ranks, c10::Device device) {
-  std::optional<Tensors> batch = trial_batch(feed, device);
+void try_on_zeros(const Components& components, const Feed& feed, const Precision& precision, c10::Device device) {
+  std::optional<Tensors> batch = trial_batch(feed, device, feed.storage());
   if (!batch) return;
   const c10::NoGradGuard no_grad;
-  const StepGraph graph(components, feed.path());
+  const StepGraph graph(components, feed.path(), &precision);
+  OneRank ranks;
   [[maybe_unused]] const Values values =
       graph.forward(*std::move(batch), ranks, 0, false, 0, at::detail::createCPUGenerator());
 }

@@ -7,7 +7,7 @@
 
 #include <engine/components.hpp>
 #include <engine/feed.hpp>
-#include <tenon/components/distributed.hpp>
+#include <tenon/components/precision.hpp>
 
 namespace tenon::engine {
 
@@ -16,11 +16,11 @@ namespace tenon::engine {
 using Untried = std::map<std::string, std::string>;
 
 /// Builds the networks of all paths and runs them, and the losses, on tensors without memory. `feeds` are those of the
-/// paths, fit first. \throws PlacedError naming the node, its inputs with their shapes, and the module. [trainer]
+/// paths, fit first; nothing is asked of other ranks. \throws PlacedError naming the node, its inputs with their shapes, and the module. [trainer]
 [[nodiscard]] Untried plan_networks(const Components& components, const std::vector<const Feed*>& feeds,
-                                    Collectives& ranks);
+                                    const Precision& precision);
 
 /// Runs the path on a batch of zeros in real memory, in evaluation, changing nothing. For what plan_networks left out.
-void try_on_zeros(const Components& components, const Feed& feed, Collectives& ranks, c10::Device device);
+void try_on_zeros(const Components& components, const Feed& feed, const Precision& precision, c10::Device device);
 
 }  // namespace tenon::engine

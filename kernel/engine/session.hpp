@@ -5,7 +5,9 @@
 
 namespace tenon::engine {
 
-/// Runs a pipeline to its end. \throws Error, mostly PlacedError; what was written stays valid.
+/// Runs a pipeline to its end, or until it is interrupted: then all that it has is saved, and the outcome says so. Ranks
+/// of an in-process backend are threads that live as long as the call. \throws Error, mostly PlacedError; what was
+/// written stays valid.
 [[nodiscard]] RunOutcome run_session(const RunRequest& request);
 
 }  // namespace tenon::engine

@@ -40,7 +40,31 @@ std::vector<core::NamedArray> StateSaver::arrays() const {
   return views;
 }
 
-const core::Json& StateRestorer::find(std::string_view name, const char* type, bool (*fits)(const core::Json&)) const {
+void StateRestorer::take(std::string_view name) {
+  if (!taken_.emplace(name).second) {
+    throw Error(ErrorCode::kPlugin, fmt::format("restores two values under the name \"{}\"", name));
+  }
+}
+
+void StateRestorer::require_all_taken() const {
+  std::vector<std::string_view> left;
+  for (const auto& [name, value] : scalars_.items()) {
+    if (!taken_.contains(name)) left.push_back(name);
+  }
+  if (arrays_ != nullptr) {
+    for (const core::Safetensors::Tensor& tensor : arrays_->tensors()) {
+      if (!taken_.contains(tensor.name)) left.push_back(tensor.name);
+    }
+  }
+  if (left.empty()) return;
+  throw Error(
+      ErrorCode::kCheckpoint,
+      fmt::format("the checkpoint holds \"{}\"{}, which it does not take back: it was written by another version",
+                  left.front(), left.size() == 1 ? "" : fmt::format(" and {} more", left.size() - 1)));
+}
+
+const core::Json& StateRestorer::find(std::string_view name, const char* type, bool (*fits)(const core::Json&)) {
+  take(name);
   const auto found = scalars_.find(name);
   if (found == scalars_.end()) {
     throw Error(ErrorCode::kCheckpoint, fmt::format("the checkpoint holds no value \"{}\"", name));
@@ -71,6 +95,7 @@ void StateRestorer::io(std::string_view name, std::string& value) {
 }
 
 void StateRestorer::io(std::string_view name, Array& value) {
+  take(name);
   const core::Safetensors::Tensor* const found = arrays_ == nullptr ? nullptr : arrays_->find(name);
   if (found == nullptr) {
     throw Error(ErrorCode::kCheckpoint, fmt::format("the checkpoint holds no array \"{}\"", name));

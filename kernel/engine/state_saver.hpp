@@ -2,7 +2,8 @@
 #pragma once
 
 #include <deque>
-#include <map>
+#include <functional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,7 +45,8 @@ class StateSaver final : public StateIo {
   std::deque<Copy> arrays_;
 };
 
-/// Gives saved values back. \throws Error (kCheckpoint) for a name that was not saved or has another type.
+/// Gives saved values back. \throws Error (kCheckpoint) for a name that was not saved, was asked for twice or has another
+/// type.
 class StateRestorer final : public StateIo {
  public:
   /// `arrays` may be nullptr when no array was saved; it outlives this object.
@@ -57,11 +59,16 @@ class StateRestorer final : public StateIo {
   void io(std::string_view name, std::string& value) override;
   void io(std::string_view name, Array& value) override;
 
+  /// \throws Error (kCheckpoint) naming what was saved and nobody took: the component has changed since.
+  void require_all_taken() const;
+
  private:
-  [[nodiscard]] const core::Json& find(std::string_view name, const char* type, bool (*fits)(const core::Json&)) const;
+  void take(std::string_view name);
+  [[nodiscard]] const core::Json& find(std::string_view name, const char* type, bool (*fits)(const core::Json&));
 
   const core::Json& scalars_;
   const core::Safetensors* arrays_;
+  std::set<std::string, std::less<>> taken_;
 };
 
 }  // namespace tenon::engine

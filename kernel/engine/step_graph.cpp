@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <engine/autocast.hpp>
 #include <tenon/components/model.hpp>
 #include <tenon/random.hpp>
 
@@ -15,7 +16,8 @@ std::string describe(const at::Tensor& tensor) {
   return fmt::format("{}[{}]", name_of(dtype_of(tensor.scalar_type())), fmt::join(tensor.sizes(), ", "));
 }
 
-StepGraph::StepGraph(const Components& components, const core::Path& path) : components_(components) {
+StepGraph::StepGraph(const Components& components, const core::Path& path, const Precision* precision)
+    : components_(components), precision_(precision) {
   for (const std::string& name : path.step) {
     const core::Node& node = components.graph().at(name);
     if (node.kind == "model") models_.push_back(&node);
@@ -25,6 +27,14 @@ StepGraph::StepGraph(const Components& components, const core::Path& path) : com
 Tensors StepGraph::inputs(const core::Node& node, const Values& values) {
   Tensors in;
   for (const core::Wire& wire : node.wires) in.set(wire.port, values.find(wire.source)->second.at(wire.output));
+  return in;
+}
+
+Tensors StepGraph::measured_inputs(const core::Node& node, const Values& values) const {
+  Tensors in;
+  for (const auto& [port, tensor] : inputs(node, values)) {
+    in.set(port, precision_ != nullptr && tensor.is_floating_point() ? tensor.to(precision_->storage()) : tensor);
+  }
   return in;
 }
 
@@ -59,6 +69,8 @@ Tensors StepGraph::run_model(const core::Node& node, const Tensors& in, StepCont
 
 Values StepGraph::forward(Tensors batch, Collectives& ranks, int64_t micro_batch, bool training, uint64_t key,
                           const at::Generator& generator) const {
+  const at::DeviceType device = batch.empty() ? at::kCPU : batch.begin()->second.device().type();
+  const AutocastGuard autocast(device, precision_ == nullptr ? std::nullopt : precision_->autocast());
   Values values;
   values.emplace(core::kBatch, std::move(batch));
   for (const core::Node* const node : models_) {

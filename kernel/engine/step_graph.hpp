@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <engine/components.hpp>
+#include <tenon/components/precision.hpp>
 #include <tenon/step.hpp>
 #include <tenon/tensors.hpp>
 
@@ -19,15 +20,19 @@ using Values = std::map<std::string, Tensors, std::less<>>;
 /// The step plane of one path, over opened components. [trainer]
 class StepGraph {
  public:
-  StepGraph(const Components& components, const core::Path& path);
+  /// Without a `precision` forward runs in the types of its inputs.
+  StepGraph(const Components& components, const core::Path& path, const Precision* precision = nullptr);
 
-  /// Runs all models, in order. `key` stands for (seed, step, micro-batch, rank); each model's randomness is keyed by
+  /// Runs all models, in order, under the precision's autocast. `key` stands for (seed, step, micro-batch, rank); each model's randomness is keyed by
   /// its name besides. \throws PlacedError naming the model, its inputs and its module.
   [[nodiscard]] Values forward(Tensors batch, Collectives& ranks, int64_t micro_batch, bool training, uint64_t key,
                                const at::Generator& generator) const;
 
   /// The inputs of a node by port, taken from what ran before it.
   [[nodiscard]] static Tensors inputs(const core::Node& node, const Values& values);
+
+  /// Likewise for a loss or a metric, which run without autocast: floating tensors in the precision's storage type.
+  [[nodiscard]] Tensors measured_inputs(const core::Node& node, const Values& values) const;
 
   /// The inputs that are fields of the batch alone.
   [[nodiscard]] static Tensors batch_inputs(const core::Node& node, const Tensors& batch);
@@ -40,6 +45,7 @@ class StepGraph {
 
  private:
   const Components& components_;
+  const Precision* precision_;
   std::vector<const core::Node*> models_;
 };
 

@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <engine/autocast.hpp>
 #include <engine/engine.hpp>
 #include <tenon/components/loss.hpp>
 #include <tenon/nn/state.hpp>
@@ -71,7 +70,7 @@ Training::Training(const Components& components, Feed& feed, Optimization& optim
       ranks_(ranks),
       precision_(precision),
       device_(device),
-      graph_(components, fit_.path),
+      graph_(components, fit_.path, &precision),
       generator_(make_generator(device)),
       log_(fit_.losses, at::TensorOptions(device)),
       seed_(static_cast<uint64_t>(components.graph().run.seed)),
@@ -91,18 +90,10 @@ Progress Training::progress() const {
 
 void Training::start() { feed_.start(epoch_, batch_, epochs_); }
 
-std::vector<DeviceBatch> Training::fetch_window() {
+std::vector<DeviceBatch> Training::fetch_window(const std::function<void()>& poll) {
   std::vector<DeviceBatch> window;
   const int64_t count = std::min(fit_.accumulate, feed_.batches() - batch_);
-  for (int64_t i = 0; i < count; ++i) {
-    window.push_back(feed_.next().value());
-    if (precision_.storage() == at::kFloat) continue;
-    Tensors converted;
-    for (const auto& [name, tensor] : window.back().fields) {
-      converted.set(name, tensor.is_floating_point() ? tensor.to(precision_.storage()) : tensor);
-    }
-    window.back().fields = std::move(converted);
-  }
+  for (int64_t i = 0; i < count; ++i) window.push_back(feed_.next(poll).value());
   return window;
 }
 
@@ -129,30 +120,27 @@ void Training::accumulate(DeviceBatch& batch, int64_t micro_batch, const std::ve
   const uint64_t key = random_key({seed_, name_key("step"), static_cast<uint64_t>(step_),
                                    static_cast<uint64_t>(micro_batch), static_cast<uint64_t>(ranks_.rank())});
   at::Tensor total;
-  {
-    const AutocastGuard autocast(device_.type(), precision_.autocast());
-    const Values values = graph_.forward(std::move(batch.fields), ranks_, micro_batch, true, key, generator_);
-    for (std::size_t t = 0; t < fit_.losses.size(); ++t) {
-      const core::LossTerm& term = fit_.losses[t];
-      const core::Node& node = components_.graph().at(term.node);
-      const auto doing = [&] { return fmt::format("cannot take {}", StepGraph::describe_inputs(node, values)); };
-      const at::Tensor sum = components_.entering(term.node, doing, [&] {
-        StepContext context(ranks_, micro_batch, true, random_key({key, name_key(term.node)}), generator_);
-        return components_.node<Loss>(term.node).sum(StepGraph::inputs(node, values), context);
-      });
-      // λ·scale/W, and nothing for a term without weight, which drops out.
-      const at::Tensor factor =
-          at::where(weights[t] > 0, term.weight * precision_.scale() / weights[t], 0.0).to(sum.scalar_type());
-      const at::Tensor part = sum * factor;
-      total = total.defined() ? total + part : part;
-      sums[t].add_(sum.detach());
-    }
+  const Values values = graph_.forward(std::move(batch.fields), ranks_, micro_batch, true, key, generator_);
+  for (std::size_t t = 0; t < fit_.losses.size(); ++t) {
+    const core::LossTerm& term = fit_.losses[t];
+    const core::Node& node = components_.graph().at(term.node);
+    const auto doing = [&] { return fmt::format("cannot take {}", StepGraph::describe_inputs(node, values)); };
+    const at::Tensor sum = components_.entering(term.node, doing, [&] {
+      StepContext context(ranks_, micro_batch, true, random_key({key, name_key(term.node)}), generator_);
+      return components_.node<Loss>(term.node).sum(graph_.measured_inputs(node, values), context);
+    });
+    // λ·scale/W, and nothing for a term without weight, which drops out.
+    const at::Tensor factor =
+        at::where(weights[t] > 0, term.weight * precision_.scale() / weights[t], 0.0).to(sum.scalar_type());
+    const at::Tensor part = sum * factor;
+    total = total.defined() ? total + part : part;
+    sums[t].add_(sum.detach());
   }
   components_.entering(fit_.losses.front().node, "cannot run backward", [&] { total.backward(); });
 }
 
-StepReport Training::step() {
-  std::vector<DeviceBatch> window = fetch_window();
+StepReport Training::step(const std::function<void()>& poll) {
+  std::vector<DeviceBatch> window = fetch_window(poll);
   const std::vector<at::Tensor> weights = window_weights(window);
   std::vector<at::Tensor> sums;
   for (std::size_t t = 0; t < fit_.losses.size(); ++t) sums.push_back(at::zeros_like(weights[t]));
@@ -160,11 +148,16 @@ StepReport Training::step() {
   StepReport report;
   report.epoch = epoch_;
   for (std::size_t i = 0; i < window.size(); ++i) {
-    report.samples += window[i].samples;
+    report.samples += feed_.samples_of(batch_ + static_cast<int64_t>(i));
     if (window[i].samples > 0) accumulate(window[i], static_cast<int64_t>(i), weights, sums);
   }
   const c10::NoGradGuard no_grad;
   optimization_.all_reduce(ranks_);
+  if (ranks_.world() > 1) {
+    at::Tensor all = at::stack(sums);
+    ranks_.all_reduce(all, Collectives::Op::kSum);
+    sums = all.unbind();
+  }
   optimization_.unscale(precision_.scale());
   const at::Tensor norm = optimization_.norm();
   at::Tensor found_inf;
@@ -238,7 +231,23 @@ void Training::state(StateIo& io) {
   io.io("epoch", epoch_);
   io.io("batch", batch_);
   io.io("samples", samples_);
+  int64_t batch_size = feed_.batch_size();
+  io.io("batch_size", batch_size);
   log_.state(io);
+  if (!io.saving()) replan(batch_size);
+}
+
+void Training::replan(int64_t saved_batch_size) {
+  batch_ = batch_ * saved_batch_size / feed_.batch_size();
+  if (batch_ >= feed_.batches()) {
+    batch_ = 0;
+    ++epoch_;
+  }
+  const int64_t position = epoch_ * steps_per_epoch_ + ceil_divide(batch_, fit_.accumulate);
+  // The same position in another number of steps: what is left of the plan stays.
+  if (position != step_) planned_ = step_ + std::max<int64_t>(planned_ - position, 0);
+  const int64_t left = std::max<int64_t>(planned_ - step_, 0) * fit_.accumulate + batch_;
+  epochs_ = epoch_ + ceil_divide(left, steps_per_epoch_ * fit_.accumulate);
 }
 
 }  // namespace tenon::engine

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,8 +41,8 @@ class LossLog {
 
 /// What one attempted step did.
 struct StepReport {
-  int64_t samples = 0;
-  int64_t epoch = 0;  ///< In which it was made.
+  int64_t samples = 0;  ///< Over all ranks.
+  int64_t epoch = 0;    ///< In which it was made.
   bool epoch_end = false;
 };
 
@@ -67,19 +68,22 @@ class Training {
   /// Starts the feed at the present position.
   void start();
 
-  /// Fetches a window, and makes one update of it. \throws PlacedError: kDiverged before any parameter changes when a
+  /// Fetches a window, and makes one update of it. `poll`, where there is one, is called while data is waited for, before
+  /// anything has changed: what it throws leaves training as it was. \throws PlacedError: kDiverged before any parameter changes when a
   /// loss or a gradient is not finite. On a GPU this is found out at the next log line; the update itself never
   /// happened.
-  StepReport step();
+  StepReport step(const std::function<void()>& poll = {});
 
   /// Values for a log line since the last one.
   [[nodiscard]] std::vector<std::pair<std::string, double>> take_log();
 
-  /// Position and sums, for checkpoints.
+  /// Position and sums, for checkpoints. A position that was saved with another batch size, number of micro-batches or
+  /// size of the dataset is converted in samples, and the run planned anew from there.
   void state(StateIo& io);
 
  private:
-  std::vector<DeviceBatch> fetch_window();
+  std::vector<DeviceBatch> fetch_window(const std::function<void()>& poll);
+  void replan(int64_t saved_batch_size);
   std::vector<at::Tensor> window_weights(const std::vector<DeviceBatch>& window);
   void accumulate(DeviceBatch& batch, int64_t micro_batch, const std::vector<at::Tensor>& weights,
                   std::vector<at::Tensor>& sums);

@@ -6,9 +6,9 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <core/process/child.hpp>
 #include <engine/autocast.hpp>
 #include <engine/cadence.hpp>
-#include <engine/child_process.hpp>
 #include <engine/models.hpp>
 #include <engine/state_saver.hpp>
 #include <engine/training.hpp>
@@ -183,15 +183,15 @@ TEST(Autocast, IsRestoredAlsoWhenSomethingThrows) {
 TEST(ChildProcess, GivesExitCodeSignalAndMessages) {
   const std::filesystem::path messages = std::filesystem::path(TENON_BUILD_DIR) / "tests" / "child.txt";
   const auto run = [&](const char* script, int seconds) {
-    return run_child("/bin/sh", {"-c", script}, messages, std::chrono::seconds(seconds));
+    return core::run_child("/bin/sh", {"-c", script}, messages, std::chrono::seconds(seconds));
   };
-  const ChildResult plain = run("echo why >&2; exit 3", 20);
+  const core::ChildResult plain = run("echo why >&2; exit 3", 20);
   EXPECT_EQ(plain.exit_code, 3);
   EXPECT_EQ(plain.messages, "why\n");
   EXPECT_FALSE(std::filesystem::exists(messages));
   EXPECT_EQ(run("kill -9 $$", 20).exit_code, 128 + 9);
   EXPECT_TRUE(run("sleep 30", 1).timed_out);
-  EXPECT_THROW(static_cast<void>(run_child("/nowhere/program", {}, messages, std::chrono::seconds(1))), Error);
+  EXPECT_THROW(static_cast<void>(core::run_child("/nowhere/program", {}, messages, std::chrono::seconds(1))), Error);
 }
 
 }  // namespace

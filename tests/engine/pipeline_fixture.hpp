@@ -55,6 +55,11 @@ class PipelineTest : public testing::Test {
 
   /// Runs `text` with changes; fails the test on a finding of `check`, throws what the engine throws.
   RunOutcome run(const std::string& text, std::vector<std::string> sets = {}) {
+    return run_session(request(text, std::move(sets)));
+  }
+
+  /// What a run of `text` with changes needs.
+  RunRequest request(const std::string& text, std::vector<std::string> sets = {}) {
     sets.push_back("run.dir=\"" + runs_.string() + "\"");
     core::ResolveRequest wanted;
     wanted.pipeline = folder_ / "small.json";
@@ -73,9 +78,25 @@ class PipelineTest : public testing::Test {
     }
     core::Libtorch libtorch;
     libtorch.version = TENON_LIBTORCH_VERSION;
-    const RunRequest request{*std::move(built.graph), std::move(built.resolved), catalogue, libtorch, {},
-                             build / "bin" / "tenon"};
-    return run_session(request);
+    return {.graph = *std::move(built.graph),
+            .resolved = std::move(built.resolved),
+            .catalogue = catalogue,
+            .libtorch = libtorch,
+            .environment = {},
+            .program = build / "bin" / "tenon",
+            .resume = {},
+            .accepted = {},
+            .begin_anew = {},
+            .interruption = nullptr,
+            .interrupt_at = {}};
+  }
+
+  /// Likewise, going on with the newest run of that name.
+  RunRequest resumed(const std::string& text, std::vector<std::string> sets = {}) {
+    RunRequest request = this->request(text, std::move(sets));
+    request.resume = std::make_shared<core::ResumePoint>(
+        core::find_resume_point(runs_, request.graph.name, {core::ResumeMode::kMust, {}}).value());
+    return request;
   }
 
   /// Content of every file below a folder, by relative name.

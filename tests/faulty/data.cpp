@@ -1,5 +1,9 @@
 // Transforms and datasets that fail on some sample.
+#include <array>
+#include <chrono>
+#include <cstring>
 #include <stdexcept>
+#include <thread>
 
 #include <tenon/components/dataset.hpp>
 #include <tenon/components/transform.hpp>
@@ -49,7 +53,42 @@ class MissingFile final : public tenon::Dataset {
   void read(int64_t /*index*/, tenon::Sample& /*out*/) const override {}
 };
 
+struct StallingParams {
+  int64_t after = 0;
+  TENON_PARAMS(StallingParams,
+               tenon::field(&StallingParams::after, "after", "From this sample on each takes five seconds").min(0))
+};
+
+/// A thousand black images.
+class Stalling final : public tenon::Dataset {
+ public:
+  explicit Stalling(const StallingParams& params) : params_(params) {}
+
+  static tenon::Ports ports() {
+    return {.in = {},
+            .out = {tenon::Port::of("image", {tenon::Dtype::kUint8}, {int64_t{1}, int64_t{8}, int64_t{8}}),
+                    tenon::Port::of("label", {tenon::Dtype::kInt64}, {})}};
+  }
+
+  tenon::Spec spec() const override {
+    return {{"image", tenon::Dtype::kUint8, {1, 8, 8}}, {"label", tenon::Dtype::kInt64, {}}};
+  }
+  void open(std::span<tenon::Dataset* const> /*inputs*/) override {}
+  int64_t size() const override { return 1000; }
+  std::string fingerprint() const override { return "black"; }
+  void read(int64_t index, tenon::Sample& out) const override {
+    if (index >= params_.after) std::this_thread::sleep_for(std::chrono::seconds(5));
+    const std::array<int64_t, 3> shape{1, 8, 8};
+    std::memset(out.allocate(0, tenon::Dtype::kUint8, shape).data, 0, 64);
+    out.allocate(1, tenon::Dtype::kInt64, {}).as<int64_t>()[0] = index % 10;
+  }
+
+ private:
+  StallingParams params_;
+};
+
 }  // namespace
 
+TENON_COMPONENT(Stalling, StallingParams, "stalling", "A dataset that becomes very slow")
 TENON_COMPONENT(Throwing, ThrowingParams, "throwing", "Throws on some samples")
 TENON_COMPONENT(MissingFile, tenon::NoParams, "missing_file", "A dataset whose file is not there")

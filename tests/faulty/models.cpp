@@ -9,9 +9,28 @@
 
 namespace {
 
-/// One linear layer, and the way in which it fails.
-enum class Fault { kNone, kBakedBatch, kBadReshape, kNaN, kMissingOutput, kUnknownToMeta };
-TENON_ENUM(Fault, "none", "baked_batch", "bad_reshape", "nan", "missing_output", "unknown_to_meta")
+/// One linear layer, and the way in which it fails. The faults of export are those of authors who do not know that a
+/// trace records numbers as constants; "evaluated_dropout" is right, "tiny" too.
+enum class Fault {
+  kNone,
+  kBakedBatch,
+  kBakedView,
+  kBakedExpand,
+  kBakedArange,
+  kDividedByBatch,
+  kBakedValue,
+  kEndlessDropout,
+  kEvaluatedDropout,
+  kTiny,
+  kBadReshape,
+  kNaN,
+  kEvaluatesToNaN,
+  kMissingOutput,
+  kUnknownToMeta
+};
+TENON_ENUM(Fault, "none", "baked_batch", "baked_view", "baked_expand", "baked_arange", "divided_by_batch",
+           "baked_value", "endless_dropout", "evaluated_dropout", "tiny", "bad_reshape", "nan", "evaluates_to_nan",
+           "missing_output", "unknown_to_meta")
 
 struct FaultyParams {
   int64_t classes = 10;
@@ -27,17 +46,38 @@ class FaultyRoot final : public tenon::nn::Module {
 
  protected:
   tenon::Tensors forward(const tenon::Tensors& in, tenon::StepContext& context) override {
-    at::Tensor x = in.at("image");
-    // What an author writes who does not know that x.size(0) becomes a constant of the traced graph.
-    if (params_.fault == Fault::kBakedBatch) x = x.reshape({x.size(0), x.numel() / x.size(0)});
-    if (params_.fault == Fault::kBadReshape) x = x.reshape({x.size(0), 7});
-    if (params_.fault == Fault::kUnknownToMeta) x = at::where(at::bucketize(x, at::ones({1}, x.options())).gt(9), x, x);
-    at::Tensor logits = linear_(at::flatten(x, 1), context);
-    if (params_.fault == Fault::kNaN) logits = logits / at::zeros_like(logits).mul(logits.detach());
+    const at::Tensor x = prepared(in.at("image"));
+    const at::Tensor logits = finished(linear_(at::flatten(x, 1), context), x, context);
     return {{params_.fault == Fault::kMissingOutput ? "logit" : "logits", logits}};
   }
 
  private:
+  [[nodiscard]] at::Tensor prepared(const at::Tensor& x) const {
+    switch (params_.fault) {
+      case Fault::kBakedBatch: return x.reshape({x.size(0), x.numel() / x.size(0)});
+      case Fault::kBakedView: return x.contiguous().view({x.size(0), -1});
+      case Fault::kBadReshape: return x.reshape({x.size(0), 7});
+      case Fault::kUnknownToMeta: return at::where(at::bucketize(x, at::ones({1}, x.options())).gt(9), x, x);
+      default: return x;
+    }
+  }
+
+  [[nodiscard]] at::Tensor finished(const at::Tensor& logits, const at::Tensor& x, tenon::StepContext& context) const {
+    const int64_t batch = x.size(0);
+    switch (params_.fault) {
+      case Fault::kBakedExpand: return logits + at::zeros({1, 1}, x.options()).expand({batch, params_.classes});
+      case Fault::kBakedArange: return logits.index_select(0, at::arange(batch, x.options().dtype(at::kLong)));
+      case Fault::kDividedByBatch: return logits * (16.0 / static_cast<double>(batch));
+      case Fault::kBakedValue: return x.is_meta() ? logits : logits * x.detach().mean().item<double>();
+      case Fault::kEndlessDropout: return at::dropout(logits, 0.5, true);
+      case Fault::kEvaluatedDropout: return at::dropout(logits, 0.5, trains(context));
+      case Fault::kTiny: return logits * 1e-6;
+      case Fault::kNaN: return logits / at::zeros_like(logits).mul(logits.detach());
+      case Fault::kEvaluatesToNaN: return trains(context) ? logits : logits / at::zeros_like(logits) * 0.0;
+      default: return logits;
+    }
+  }
+
   FaultyParams params_;
   tenon::nn::Linear linear_;
 };

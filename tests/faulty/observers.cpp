@@ -1,5 +1,9 @@
-// An observer that fails at every event.
+// Observers that fail, and one that only one rank listens to.
+#include <atomic>
 #include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include <tenon/components/observer.hpp>
 #include <tenon/registration.hpp>
@@ -13,6 +17,32 @@ class ThrowingObserver final : public tenon::Observer {
   void on(const tenon::Event& /*event*/) override { throw std::runtime_error("the tracker is out of reach"); }
 };
 
+struct StopsOneRankParams {
+  int64_t step = 1;
+  TENON_PARAMS(StopsOneRankParams, tenon::field(&StopsOneRankParams::step, "step", "When it asks").min(1))
+};
+
+/// Ranks of one process make one each: the first one to come to the step asks for all.
+class StopsOneRank final : public tenon::Observer, public tenon::Controller {
+ public:
+  explicit StopsOneRank(const StopsOneRankParams& params) : params_(params) {}
+
+  static std::vector<std::string> abilities() { return {kAbility}; }
+  void* ability(const char* id) noexcept override {
+    return std::string_view(id) == kAbility ? static_cast<tenon::Controller*>(this) : nullptr;
+  }
+
+  void on(const tenon::Event& /*event*/) override {}
+  void at_step(const tenon::Progress& progress, tenon::Requests& requests) override {
+    static std::atomic<bool> asked{false};
+    if (progress.applied == params_.step && !asked.exchange(true)) requests.stop("one rank of three has had enough");
+  }
+
+ private:
+  StopsOneRankParams params_;
+};
+
 }  // namespace
 
 TENON_COMPONENT(ThrowingObserver, tenon::NoParams, "throwing", "Throws at every event")
+TENON_COMPONENT(StopsOneRank, StopsOneRankParams, "stops_one_rank", "One of several asks to stop")

@@ -83,9 +83,11 @@ constexpr Command kArtefactRun{
     .group = Group::kPlumbing,
     .summary = "run an exported model on tensors from a file",
     .purpose =
-        "Loads the exported file alone, without pipeline, model component or checkpoint, runs it once on "
-        "the given tensors and writes what comes out. tenon run starts this command in a second process "
-        "and compares the outputs with the model's before an export gets its name.",
+        "Loads the exported file alone, without pipeline, model component or checkpoint, runs it on "
+        "the given tensors and writes what comes out. Where --inputs and --outputs are folders, each file of "
+        "the one goes into the other under its own name, and once more as again-NAME, in the same process. "
+        "tenon run starts this command in a second process and compares the outputs with the model's before "
+        "an export gets its name.",
     .operands = {},
     .options = kOptions,
     .examples =

@@ -1,48 +1,52 @@
 // tenon run: trains, validates, checkpoints, tests and exports what a pipeline describes.
+#include <charconv>
 #include <csignal>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include <core/plugin/refusal.hpp>
+#include <core/storage/atomic_file.hpp>
 #include <host/arguments.hpp>
 #include <host/command.hpp>
 #include <host/console.hpp>
+#include <host/json_text.hpp>
 #include <host/pipeline.hpp>
+#include <host/resuming.hpp>
 #include <host/run_summary.hpp>
+#include <host/signals.hpp>
 #include <host/tensors.hpp>
 
 namespace tenon::host {
 namespace {
 
-core::RuntimeRequest runtime_request(const core::RunSettings& run) {
-  core::RuntimeRequest request;
-  request.threads = run.threads.value_or(0);
-  request.strict = run.determinism == "strict";
-  request.ieee = run.float32 == "ieee";
-  // Without a driver the engine refuses "cuda" at its place in the pipeline; a libtorch without CUDA matters only to "cuda".
-  request.cuda = run.device == "cuda" ? core::has_nvidia_driver() : run.device == "auto" && can_use_cuda();
-  return request;
+std::optional<int64_t> step_to_interrupt_at(const Arguments& arguments) {
+  const std::optional<std::string> text = arguments.value("interrupt-at");
+  if (!text) return std::nullopt;
+  int64_t step = 0;
+  const auto [rest, error] = std::from_chars(text->data(), text->data() + text->size(), step);
+  if (error != std::errc() || rest != text->data() + text->size() || step < 1) {
+    throw UsageError({fmt::format("--interrupt-at takes a step from 1 on, not \"{}\"", *text)}, &arguments.command());
+  }
+  return step;
 }
 
-/// A GPU that cannot be used stops a run that did not insist on it, but the way out is told.
-OpenedEngine open_engine_for(const core::RunSettings& run) {
-  const core::RuntimeRequest request = runtime_request(run);
-  try {
-    return open_engine(request);
-  } catch (const core::Refusal& refusal) {
-    if (!request.cuda || run.device != "auto") throw;
-    throw core::Refusal(refusal.reason(),
-                        fmt::format("{}; to train on the CPU instead: --set run.device='\"cpu\"'", refusal.what()));
-  }
+int end_of(const engine::RunOutcome& outcome) {
+  constexpr int kRunMeAgain = 75;  // sysexits.h: EX_TEMPFAIL
+  return outcome.interrupted == SIGINT ? 128 + SIGINT : kRunMeAgain;
 }
 
 int run(const Arguments& arguments, Console& console) {
+  const std::optional<int64_t> interrupt_at = step_to_interrupt_at(arguments);
   core::Catalogue catalogue = scan_plugins(arguments, console);
   Pipeline pipeline = read_pipeline(arguments, catalogue);
   console.report(pipeline.findings, "nothing was started");
   if (!pipeline.graph) return pipeline.findings.exit_code();
 
+  RunSignals signals;
+  Resuming resuming = find_resuming(arguments, *pipeline.graph, console);
   // Whoever reads the progress may leave: writing to nobody is an error of that write, not the end of a training.
   std::signal(SIGPIPE, SIG_IGN);
   const OpenedEngine opened = open_engine_for(pipeline.graph->run);
@@ -51,16 +55,35 @@ int run(const Arguments& arguments, Console& console) {
                                    .catalogue = std::move(catalogue),
                                    .libtorch = opened.runtime.libtorch(),
                                    .environment = opened.runtime.environment(),
-                                   .program = program_file()};
+                                   .program = program_file(),
+                                   .resume = std::move(resuming.point),
+                                   .accepted = std::move(resuming.accepted),
+                                   .begin_anew = std::move(resuming.begin_anew),
+                                   .interruption = &signals.interruption(),
+                                   .interrupt_at = interrupt_at};
   const engine::RunOutcome outcome = opened.engine->run(request);
 
+  if (const std::optional<std::string> file = arguments.value("outcome")) {
+    core::write_atomically(*file, pretty(outcome_json(outcome)));
+  }
+  if (outcome.interrupted != 0) {
+    console.complain(interruption_notice(outcome, arguments));
+    return end_of(outcome);
+  }
   console.print(result_table(request.graph, outcome, console));
   console.print(next_steps(request, outcome, arguments, console));
   return 0;
 }
 
 constexpr Operand kOperands[]{{"PIPE", "the pipeline file (.json, or .jsonc with comments)"}};
-constexpr Option kOptions[]{kOverlayOption, kSetOption};
+constexpr Option kOptions[]{
+    kOverlayOption,
+    kSetOption,
+    kResumeOption,
+    kAcceptOption,
+    {.name = "interrupt-at", .value = "STEP", .help = "as if SIGTERM came in that step, to try --resume"},
+    {.name = "outcome", .value = "FILE", .help = "write the results also as JSON, for programs"},
+};
 constexpr ExitCode kExitCodes[]{
     {0, "trained, tested and exported as the pipeline says"},
     {2, "the pipeline or the command line is wrong; nothing was started"},
@@ -70,7 +93,9 @@ constexpr ExitCode kExitCodes[]{
     {6, "out of memory"},
     {8, "an export does not compute what the model computes; no file of its name is left"},
     {9, "no usable checkpoint"},
-    {10, "a file cannot be written"},
+    {10, "a file cannot be written, or another process has the run that was to go on"},
+    {75, "interrupted by SIGTERM or SIGUSR1, and saved: run again with --resume auto"},
+    {130, "interrupted by SIGINT, and saved"},
 };
 constexpr Command kRun{
     .name = "run",
@@ -81,11 +106,16 @@ constexpr Command kRun{
         "that the run produces goes to a new directory, runs/NAME/NUMBER unless run.dir says otherwise: "
         "the resolved configuration, the log, checkpoints (.safetensors) and exports. An export gets its "
         "name only once a second process has loaded it and computed the same as the model. Progress and "
-        "errors go to standard error, the table of results to standard output.",
+        "errors go to standard error, the table of results to standard output.\n"
+        "At the first SIGTERM, SIGINT (Ctrl-C) or SIGUSR1 the step that is being made ends, a checkpoint is "
+        "written and the command ends; at the second one it ends at once. A run that goes on gives the very "
+        "bytes of one that was never interrupted, as tenon verify resume proves; what has changed in the "
+        "pipeline since then is told, and refused where training would not be what it was.",
     .operands = kOperands,
     .options = kOptions,
     .examples =
         "tenon run digits.json\n"
+        "tenon run digits.json --resume auto\n"
         "tenon run digits.json --set vars.epochs=40 --set run.seed=11\n"
         "tenon run digits.json --overlay larger.json --plugin-path ~/my-plugins",
     .exit_codes = kExitCodes,

@@ -38,7 +38,8 @@ po::options_description describe(const Command& command) {
 
 std::vector<std::string> choices(std::string_view value) {
   std::vector<std::string> words;
-  if (value.find('|') == std::string_view::npos) return words;
+  const bool open = std::any_of(value.begin(), value.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
+  if (open || value.find('|') == std::string_view::npos) return words;
   for (std::size_t begin = 0; begin <= value.size();) {
     const std::size_t end = std::min(value.find('|', begin), value.size());
     words.emplace_back(value.substr(begin, end - begin));

@@ -16,7 +16,7 @@ enum class Group { kTrain, kUnderstand, kComponents, kMachine, kPlumbing };
 struct Option {
   std::string_view name;  ///< Without dashes.
   std::string_view
-      value;              ///< What texts call the value: "FILE". "text|json" allows these words alone. Empty: a switch.
+      value;  ///< What texts call the value: "FILE". "text|json" allows these words alone, "auto|PATH" others too. Empty: a switch.
   std::string_view help;  ///< Further lines after '\n'.
   bool repeatable = false;
   bool required = false;

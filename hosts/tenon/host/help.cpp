@@ -22,7 +22,7 @@ constexpr std::size_t kWidth = 100;  // Help has the same lines wherever it is r
 std::string_view title(Group group) {
   switch (group) {
     case Group::kTrain: return "Train";
-    case Group::kUnderstand: return "Understand a pipeline";
+    case Group::kUnderstand: return "Understand and prove";
     case Group::kComponents: return "Components";
     case Group::kMachine: return "This machine, this program";
     case Group::kPlumbing: return "Plumbing";

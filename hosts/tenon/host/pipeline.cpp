@@ -36,9 +36,14 @@ core::Catalogue scan_plugins(const Arguments& arguments, Console& console) {
 }
 
 Pipeline read_pipeline(const Arguments& arguments, const core::Catalogue& catalogue) {
+  return read_pipeline(arguments.operands().front(), arguments, catalogue);
+}
+
+Pipeline read_pipeline(const std::filesystem::path& file, const Arguments& arguments,
+                       const core::Catalogue& catalogue) {
   core::ResolveRequest request;
-  request.pipeline = arguments.operands().front();
-  for (const std::string& file : arguments.values("overlay")) request.overlays.emplace_back(file);
+  request.pipeline = file;
+  for (const std::string& overlay : arguments.values("overlay")) request.overlays.emplace_back(overlay);
   request.sets = arguments.values("set");
 
   Pipeline pipeline;

@@ -1,6 +1,7 @@
 // From a command's arguments to the catalogue and the checked pipeline.
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,6 +31,10 @@ struct Pipeline {
 
 /// Reads the first operand with --overlay and --set; opens nothing. Never throws on bad input.
 [[nodiscard]] Pipeline read_pipeline(const Arguments& arguments, const core::Catalogue& catalogue);
+
+/// Likewise another file, such as the resolved configuration of a run.
+[[nodiscard]] Pipeline read_pipeline(const std::filesystem::path& file, const Arguments& arguments,
+                                     const core::Catalogue& catalogue);
 
 /// Paths of a graph: training, validation and test, as far as they are there.
 [[nodiscard]] std::size_t count_paths(const core::Graph& graph) noexcept;

@@ -2,6 +2,7 @@
 #include <host/run_summary.hpp>
 
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <map>
 #include <string_view>
@@ -10,6 +11,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <core/storage/canonical_json.hpp>
 #include <host/json_text.hpp>
 #include <host/pipeline.hpp>
 #include <host/table.hpp>
@@ -18,13 +20,6 @@ namespace tenon::host {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// The path as it is typed from here: relative where that is below the current directory.
-std::string short_path(const fs::path& path) {
-  std::error_code failed;
-  const fs::path relative = fs::proximate(path, failed);
-  return failed || relative.empty() || *relative.begin() == ".." ? path.string() : relative.string();
-}
 
 /// "test accuracy" for "test.acc": the metric's own name, with its node's where several nodes use it.
 std::string metric_label(const core::Graph& graph, std::string_view path, const std::string& key) {
@@ -77,6 +72,57 @@ std::string command_line(std::string_view command, const Arguments& arguments) {
 }
 
 }  // namespace
+
+std::string interruption_notice(const engine::RunOutcome& outcome, const Arguments& arguments) {
+  const char* const name = sigabbrev_np(outcome.interrupted);
+  const std::string signal = name == nullptr ? std::to_string(outcome.interrupted) : fmt::format("SIG{}", name);
+  if (outcome.last_checkpoint.empty()) {
+    return fmt::format("Interrupted by {} before the first step: there was nothing to save.\n", signal);
+  }
+  std::string line = command_line("run", arguments);
+  if (arguments.has("accept")) line += ' ' + arguments.again("accept");
+  return fmt::format("Interrupted by {}; saved: {}\nTo go on: {} --resume {}\n", signal,
+                     short_path(outcome.last_checkpoint), line, shell_word(short_path(outcome.directory)));
+}
+
+core::Json outcome_json(const engine::RunOutcome& outcome) {
+  core::Json json;
+  json["format"] = 1;
+  json["directory"] = outcome.directory.string();
+  json["interrupted"] = outcome.interrupted != 0;
+  json["first_step"] = outcome.first_step;
+  json["steps"] = outcome.steps;
+  json["steps_executed"] = outcome.steps - outcome.first_step;
+  json["samples_read"] = outcome.samples_read;
+  if (outcome.first_read) {
+    json["first_read"] = {{"epoch", outcome.first_read->first}, {"batch", outcome.first_read->second}};
+  }
+  json["stopped"] = outcome.stopped;
+  json["train_seconds"] = outcome.train_seconds;
+  json["samples_per_second"] = outcome.samples_per_second;
+  json["checkpoint"] = outcome.last_checkpoint.string();
+  json["tested_checkpoint"] = outcome.checkpoint.string();
+  json["tested_checkpoint_is_best"] = outcome.checkpoint_is_best;
+  for (const auto* values : {&outcome.validation, &outcome.test}) {
+    core::Json& metrics = json[values == &outcome.test ? "test" : "validation"];
+    metrics = core::Json::object();
+    for (const auto& [key, value] : *values) metrics[key] = core::number_json(value);
+  }
+  json["exports"] = core::Json::array();
+  for (const engine::ExportOutcome& each : outcome.exports) {
+    json["exports"].push_back({{"node", each.node},
+                               {"file", each.file.string()},
+                               {"max_abs_error", core::number_json(each.max_abs_error)},
+                               {"batches", each.batches}});
+  }
+  return json;
+}
+
+std::string short_path(const fs::path& path) {
+  std::error_code failed;
+  const fs::path relative = fs::proximate(path, failed);
+  return failed || relative.empty() || *relative.begin() == ".." ? path.string() : relative.string();
+}
 
 std::string short_number(double value) {
   const double size = std::abs(value);

@@ -1,6 +1,7 @@
 // What `tenon run` prints at its end.
 #pragma once
 
+#include <filesystem>
 #include <string>
 
 #include <core/graph/graph.hpp>
@@ -17,6 +18,15 @@ namespace tenon::host {
 /// Commands to go on with, ready to be pasted into a shell.
 [[nodiscard]] std::string next_steps(const engine::RunRequest& request, const engine::RunOutcome& outcome,
                                      const Arguments& arguments, const Console& console);
+
+/// What an interrupted run leaves, and how to go on with it.
+[[nodiscard]] std::string interruption_notice(const engine::RunOutcome& outcome, const Arguments& arguments);
+
+/// The outcome for programs, as --outcome writes it.
+[[nodiscard]] core::Json outcome_json(const engine::RunOutcome& outcome);
+
+/// The path as it is typed from here: relative where that is below the current directory.
+[[nodiscard]] std::string short_path(const std::filesystem::path& path);
 
 /// 0.9861, 1.25e-07: four digits that matter.
 [[nodiscard]] std::string short_number(double value);

@@ -1,7 +1,36 @@
 // The way across the border.
 #include <host/tensors.hpp>
 
+#include <fmt/format.h>
+
+#include <core/plugin/refusal.hpp>
+
 namespace tenon::host {
+
+namespace {
+
+core::RuntimeRequest runtime_request(const core::RunSettings& run) {
+  core::RuntimeRequest request;
+  request.threads = run.threads.value_or(0);
+  request.strict = run.determinism == "strict";
+  request.ieee = run.float32 == "ieee";
+  // Without a driver the engine refuses "cuda" at its place in the pipeline; a libtorch without CUDA matters only to "cuda".
+  request.cuda = run.device == "cuda" ? core::has_nvidia_driver() : run.device == "auto" && can_use_cuda();
+  return request;
+}
+
+}  // namespace
+
+OpenedEngine open_engine_for(const core::RunSettings& run) {
+  const core::RuntimeRequest request = runtime_request(run);
+  try {
+    return open_engine(request);
+  } catch (const core::Refusal& refusal) {
+    if (!request.cuda || run.device != "auto") throw;
+    throw core::Refusal(refusal.reason(),
+                        fmt::format("{}; to train on the CPU instead: --set run.device='\"cpu\"'", refusal.what()));
+  }
+}
 
 OpenedEngine open_engine(const core::RuntimeRequest& request) {
   core::Runtime runtime(request);

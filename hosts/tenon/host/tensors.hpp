@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include <core/graph/graph.hpp>
 #include <core/plugin/runtime.hpp>
 #include <engine/engine.hpp>
 
@@ -16,6 +17,10 @@ struct OpenedEngine {
 
 /// Once a process, before the first thread. \throws core::Refusal that names the library and the fix.
 [[nodiscard]] OpenedEngine open_engine(const core::RuntimeRequest& request);
+
+/// The engine for a pipeline's settings. Where a GPU cannot be used that the run did not insist on, the refusal tells the
+/// way out. \throws core::Refusal
+[[nodiscard]] OpenedEngine open_engine_for(const core::RunSettings& run);
 
 /// A GPU may be used: its driver is there and so is libtorch's half for it. \throws core::Refusal without a libtorch.
 [[nodiscard]] bool can_use_cuda();

@@ -147,6 +147,7 @@ class Reader {
                       .message = fmt::format("nested deeper than {} levels", kMaxJsonDepth),
                       .label = "reading ends here"});
       errors_.stop();
+      ++at_;  // so that the empty value that stands for it has a place
       return;
     }
     open_.push_back(at_);
@@ -189,7 +190,7 @@ class Reader {
     const Span key_span = errors_.span(begin, at_);
     const std::size_t mark = errors_.enter(*key);
     skip_blanks();
-    if (colon(key_span)) {
+    if (colon(key_span, *key)) {
       skip_blanks();
       const std::optional<PlaceTable::Id> first = document_.places.child(id, *key);
       if (first) {
@@ -220,15 +221,16 @@ class Reader {
     }
     if (at_word() || begins_number(c)) {
       at_ = std::max(word_end(text_, at_), at_ + 1);
-      std::string word(text_.substr(begin, at_ - begin));
+      const std::string_view raw = text_.substr(begin, at_ - begin);
+      std::string word = as_utf8(raw);
       const std::size_t next = std::min(text_.find_first_not_of(" \t\r\n", at_), text_.size());
       if (next < text_.size() && (text_[next] == ':' || text_[next] == '=')) {
         errors_.report(begin, at_,
                        {.code = "unquoted-key",
                         .message = "a key stands between double quotes",
                         .label = fmt::format("write {}", core::quoted(word)),
-                        .replacement = Json(word).dump(-1, ' ', false, Json::error_handler_t::replace),
-                        .applicability = Applicability::kSafe});
+                        .replacement = Json(word).dump(),
+                        .applicability = word == raw ? Applicability::kSafe : Applicability::kMaybe});
         return word;
       }
       errors_.report(begin, at_,
@@ -252,7 +254,7 @@ class Reader {
   }
 
   /// Takes the colon behind a key. False when no value can follow.
-  bool colon(const Span& key) {
+  bool colon(const Span& key, const std::string& name) {
     if (done()) {
       truncated_in_bracket();
       return false;
@@ -264,24 +266,19 @@ class Reader {
     if (peek() == ',' || peek() == '}' || peek() == ']') {
       errors_.report(key.begin, key.end,
                      {.code = "missing-value",
-                      .message = fmt::format("the key {} has no value", quoted_key(key)),
+                      .message = fmt::format("the key {} has no value", core::quoted(name)),
                       .label = "write a colon and a value behind it"});
       return false;
     }
     const bool assignment = peek() == '=';
     errors_.report(assignment ? at_ : key.end, assignment ? at_ + 1 : key.end,
                    {.code = "missing-colon",
-                    .message = fmt::format("no colon behind the key {}", quoted_key(key)),
+                    .message = fmt::format("no colon behind the key {}", core::quoted(name)),
                     .label = "write :",
                     .replacement = ":",
                     .applicability = assignment ? Applicability::kSafe : Applicability::kMaybe});
     if (assignment) ++at_;
     return true;
-  }
-
-  static std::string quoted_key(const Span& key) {
-    const std::string_view text = key.text();
-    return text.front() == '"' ? std::string(text.substr(0, 60)) : core::quoted(text);
   }
 
   // --- arrays ---------------------------------------------------------------------------------------------------------

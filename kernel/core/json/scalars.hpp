@@ -36,6 +36,9 @@ struct ScannedString {
 /// Where a word that begins at `begin` ends: letters, digits, '_', '$', '-', '.' and every byte above ASCII.
 [[nodiscard]] std::size_t word_end(std::string_view text, std::size_t begin) noexcept;
 
+/// The text with U+FFFD in place of each byte that is not UTF-8.
+[[nodiscard]] std::string as_utf8(std::string_view text);
+
 /// Whether a byte can begin a word: letters, '_', '$', bytes above ASCII.
 [[nodiscard]] bool begins_word(char c) noexcept;
 

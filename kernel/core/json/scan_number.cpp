@@ -193,7 +193,7 @@ Scalar scan_number(std::string_view text, std::size_t begin, SyntaxErrors& error
 Scalar scan_word(std::string_view text, std::size_t begin, SyntaxErrors& errors) {
   std::size_t end = word_end(text, begin);
   while (end + 1 < text.size() && text[end] == ':' && begins_word(text[end + 1])) end = word_end(text, end + 1);
-  const std::string_view word = text.substr(begin, end - begin);
+  const std::string word = as_utf8(text.substr(begin, end - begin));
   if (word == "true") return {end, true};
   if (word == "false") return {end, false};
   if (word == "null") return {end, nullptr};
@@ -205,7 +205,7 @@ Scalar scan_word(std::string_view text, std::size_t begin, SyntaxErrors& errors)
   }
 
   const std::optional<std::string> constant = constant_meant(folded);
-  const std::string string = Json(word).dump(-1, ' ', false, Json::error_handler_t::replace);
+  const std::string string = Json(word).dump();
   const std::string& written = constant ? *constant : string;
   errors.report(begin, end,
                 {.code = "unquoted-string",

@@ -205,6 +205,16 @@ class StringScanner {
 
 }  // namespace
 
+std::string as_utf8(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t length = code_point_length(text);
+    out += length > 0 ? text.substr(0, length) : kReplacementCharacter;
+    text.remove_prefix(std::max<std::size_t>(length, 1));
+  }
+  return out;
+}
+
 ScannedString scan_string(std::string_view text, std::size_t begin, SyntaxErrors& errors) {
   return StringScanner(text, begin, errors).scan();
 }

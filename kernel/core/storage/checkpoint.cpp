@@ -161,7 +161,7 @@ std::string CheckpointWriter::manifest() const {
   return canonical_text({{"format", kFormat}, {"step", step_}, {"files", std::move(files)}});
 }
 
-std::filesystem::path CheckpointWriter::commit() {
+std::filesystem::path CheckpointWriter::commit(bool may_replace) {
   std::filesystem::path final_path = checkpoints_ / step_name(step_);
   const std::string text = manifest();
   HashingFile out(hidden_.path() / kManifest);
@@ -172,14 +172,14 @@ std::filesystem::path CheckpointWriter::commit() {
     if (errno != ENOTEMPTY && errno != EEXIST) throw storage_error("write", final_path, errno);
     const bool sound = is_sound(final_path);
     if (sound && holds(final_path, text)) return final_path;
-    if (sound) {
+    if (sound && !may_replace) {
       throw Error(
           ErrorCode::kStorage,
           fmt::format("{} is there already with other content: remove it, or start a new run", final_path.string()));
     }
     // Swaps the two names in one step, so that there is no moment without a checkpoint of this name.
     if (::renameat2(AT_FDCWD, hidden_.path().c_str(), AT_FDCWD, final_path.c_str(), RENAME_EXCHANGE) != 0) {
-      throw storage_error("replace the damaged checkpoint", final_path, errno);
+      throw storage_error("replace the checkpoint", final_path, errno);
     }
     std::error_code ignored;
     std::filesystem::remove_all(hidden_.path(), ignored);

@@ -46,8 +46,8 @@ class CheckpointWriter {
   void add_json(const std::string& name, const Json& content);
 
   /// Returns the final folder. A complete checkpoint of the same content that is there already is left as it is; one of
-  /// other content is an error.
-  std::filesystem::path commit();
+  /// other content is an error, unless it may be replaced.
+  std::filesystem::path commit(bool may_replace = false);
 
  private:
   void add(const std::string& file, const std::function<void(ByteSink&)>& write);

@@ -2,6 +2,7 @@
 #include <core/storage/checkpoint_index.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <set>
 #include <system_error>
@@ -25,8 +26,10 @@ Json json_of(const CheckpointRecord& record) {
   }
   Json pending = Json::array();
   if (record.pending_validation) pending.push_back("validate");
-  return {{"step", record.step},           {"epoch", record.epoch}, {"metrics", std::move(metrics)},
-          {"wall_time", record.wall_time}, {"pending", pending},    {"kept", record.kept}};
+  Json json = {{"step", record.step},           {"epoch", record.epoch}, {"metrics", std::move(metrics)},
+               {"wall_time", record.wall_time}, {"pending", pending},    {"kept", record.kept}};
+  if (record.interim) json["interim"] = true;
+  return json;
 }
 
 CheckpointRecord record_of(const Json& json) {
@@ -39,11 +42,57 @@ CheckpointRecord record_of(const Json& json) {
   record.wall_time = number_of(json.at("wall_time"));
   record.pending_validation = !json.at("pending").empty();
   record.kept = json.at("kept").get<bool>();
+  record.interim = json.value("interim", false);
   return record;
 }
 
 auto place_of(std::vector<CheckpointRecord>& history, int64_t step) {
   return std::ranges::lower_bound(history, step, {}, &CheckpointRecord::step);
+}
+
+std::optional<int64_t> winner(std::span<const CheckpointRecord> history, const RetentionRule& rule) {
+  const std::vector<int64_t> winners = best_steps(history, rule.metric, rule.direction, 1);
+  return winners.empty() ? std::nullopt : std::optional(winners.front());
+}
+
+/// As much of a record as a checkpoint's folder tells; a damaged one tells its step alone.
+CheckpointRecord record_of(const CheckpointPlace& place) {
+  CheckpointRecord record;
+  record.step = place.step;
+  std::error_code error;
+  const auto written = std::filesystem::last_write_time(place.path / "manifest.json", error);
+  if (!error) {
+    const auto since = std::chrono::file_clock::to_sys(written).time_since_epoch();
+    record.wall_time = std::chrono::duration<double>(since).count();
+  }
+  try {
+    const Json state = read_json(place.path / "state.json");
+    record.epoch = state.at("training").at("epoch").get<int64_t>();
+    record.pending_validation = !state.at("pending").empty();
+    record.interim = state.value("interim", false);
+  } catch (const Error&) {
+    return record;
+  } catch (const Json::exception&) {
+    return record;
+  }
+  return record;
+}
+
+/// The folders decide about what is there.
+void match_folders(CheckpointIndex& index, const std::filesystem::path& checkpoints) {
+  for (CheckpointRecord& record : index.history) record.kept = false;
+  for (const CheckpointPlace& place : list_checkpoints(checkpoints)) {
+    const auto found = place_of(index.history, place.step);
+    if (found != index.history.end() && found->step == place.step) {
+      found->kept = true;
+    } else {
+      index.history.insert(found, record_of(place));
+    }
+  }
+  const auto newest = std::ranges::find(index.history.rbegin(), index.history.rend(), true, &CheckpointRecord::kept);
+  index.last = newest == index.history.rend() ? std::nullopt : std::optional(newest->step);
+  const CheckpointRecord* const best = index.best ? index.find(*index.best) : nullptr;
+  if (best == nullptr || !best->kept) index.best.reset();
 }
 
 }  // namespace
@@ -63,10 +112,24 @@ bool CheckpointIndex::validated(int64_t step, const std::map<std::string, double
   if (place == history.end() || place->step != step) return false;
   place->metrics = metrics;
   place->pending_validation = false;
-  const std::vector<int64_t> winners = best_steps(history, rule.metric, rule.direction, 1);
   const std::optional<int64_t> before = best;
-  best = winners.empty() ? std::nullopt : std::optional(winners.front());
+  best = winner(history, rule);
   return best == step && before != step;
+}
+
+void CheckpointIndex::rewind(int64_t step, bool pending_validation, const RetentionRule& rule) {
+  std::erase_if(history, [step](const CheckpointRecord& record) { return record.step > step; });
+  if (history.empty() || history.back().step != step) {
+    CheckpointRecord record;
+    record.step = step;
+    history.push_back(std::move(record));
+  }
+  CheckpointRecord& record = history.back();
+  record.kept = true;
+  record.pending_validation = pending_validation;
+  if (pending_validation) record.metrics.clear();
+  last = step;
+  best = winner(history, rule);
 }
 
 const CheckpointRecord* CheckpointIndex::find(int64_t step) const noexcept {
@@ -97,6 +160,28 @@ CheckpointIndex CheckpointIndex::load(const std::filesystem::path& checkpoints) 
   return index;
 }
 
+CheckpointIndex CheckpointIndex::load_or_rebuild(const std::filesystem::path& checkpoints,
+                                                 std::vector<std::string>& messages) {
+  CheckpointIndex index;
+  try {
+    index = load(checkpoints);
+  } catch (const Error& error) {
+    messages.push_back(
+        fmt::format("{}: it was made anew from the checkpoints that are there, without what validation "
+                    "had found",
+                    error.what()));
+  }
+  const bool missing = index.history.empty() && messages.empty();
+  match_folders(index, checkpoints);
+  if (missing && !index.history.empty()) {
+    messages.push_back(
+        fmt::format("{} is missing or empty: it was made anew from the checkpoints that are there, "
+                    "without what validation had found",
+                    (checkpoints / kFile).string()));
+  }
+  return index;
+}
+
 void CheckpointIndex::save(const std::filesystem::path& checkpoints) const {
   Json json = {{"format", kFormat}, {"history", Json::array()}};
   if (last) json["last"] = *last;
@@ -116,7 +201,7 @@ std::vector<int64_t> best_steps(std::span<const CheckpointRecord> history, const
   std::vector<Candidate> candidates;
   for (const CheckpointRecord& record : history) {
     const auto value = record.metrics.find(metric);
-    if (record.kept && value != record.metrics.end() && std::isfinite(value->second)) {
+    if (record.kept && !record.interim && value != record.metrics.end() && std::isfinite(value->second)) {
       candidates.push_back({record.step, value->second});
     }
   }
@@ -134,12 +219,16 @@ std::vector<int64_t> best_steps(std::span<const CheckpointRecord> history, const
 
 std::vector<int64_t> superfluous(std::span<const CheckpointRecord> history, const RetentionRule& rule) {
   std::vector<int64_t> kept;
+  std::vector<int64_t> planned;  // the same without interim ones
   for (const CheckpointRecord& record : history) {
     if (record.kept) kept.push_back(record.step);
+    if (record.kept && !record.interim) planned.push_back(record.step);
   }
   std::ranges::sort(kept);
-  const int64_t newest = std::clamp<int64_t>(std::max<int64_t>(rule.last, 1), 0, std::ssize(kept));
-  std::set<int64_t> needed(kept.end() - newest, kept.end());
+  std::ranges::sort(planned);
+  const int64_t newest = std::clamp<int64_t>(std::max<int64_t>(rule.last, 1), 0, std::ssize(planned));
+  std::set<int64_t> needed(planned.end() - newest, planned.end());
+  if (!kept.empty()) needed.insert(kept.back());
   for (const int64_t step : best_steps(history, rule.metric, rule.direction, rule.best)) {
     needed.insert(step);
   }

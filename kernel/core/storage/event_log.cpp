@@ -9,6 +9,7 @@
 #include <chrono>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -16,6 +17,8 @@
 
 namespace tenon::core {
 namespace {
+
+constexpr uint64_t kPiece = uint64_t{64} * 1024;
 
 uint64_t size_of_file(const FileDescriptor& file, const std::filesystem::path& path) {
   struct stat status = {};
@@ -30,7 +33,6 @@ struct LastLine {
 };
 
 LastLine last_line(const FileDescriptor& file, uint64_t size, const std::filesystem::path& path) {
-  constexpr uint64_t kPiece = 64 * 1024;
   std::string tail;
   for (uint64_t begin = size; begin > 0;) {
     const uint64_t length = std::min(kPiece, begin);
@@ -84,6 +86,39 @@ void EventLog::write(std::string_view event, int64_t step, const Json& fields) {
 
 void EventLog::sync() {
   if (::fsync(file_.get()) != 0) throw storage_error("write", path_, errno);
+}
+
+std::optional<Json> last_event(const std::filesystem::path& log) {
+  std::error_code error;
+  if (!std::filesystem::exists(log, error) && !error) return std::nullopt;
+  const OpenedFile opened = open_for_reading(log, ErrorCode::kStorage);
+  Json json = Json::parse(last_line(opened.file, opened.size, log).text, nullptr, false);
+  if (!json.is_object()) return std::nullopt;
+  return json;
+}
+
+uint64_t visit_lines(const FileDescriptor& file, uint64_t size, const std::filesystem::path& path,
+                     const std::function<void(const LogLine&)>& visit) {
+  std::string buffer;  // bytes from `start` on
+  uint64_t start = 0;
+  std::size_t searched = 0;
+  for (uint64_t offset = 0; offset < size;) {
+    const auto length = static_cast<std::size_t>(std::min(kPiece, size - offset));
+    const std::size_t held = buffer.size();
+    buffer.resize(held + length);
+    read_at(file, offset, std::as_writable_bytes(std::span(buffer).subspan(held)), path, ErrorCode::kStorage);
+    offset += length;
+    const std::string_view held_text = buffer;
+    std::size_t begin = 0;
+    for (std::size_t end = buffer.find('\n', searched); end != std::string::npos; end = buffer.find('\n', begin)) {
+      visit({held_text.substr(begin, end - begin), start + begin, start + end + 1});
+      begin = end + 1;
+    }
+    buffer.erase(0, begin);
+    start += begin;
+    searched = buffer.size();
+  }
+  return start;
 }
 
 double EventLog::system_seconds() {

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include <core/json/json.hpp>
@@ -40,5 +42,21 @@ class EventLog {
   FileDescriptor file_;
   int64_t step_ = 0;
 };
+
+/// The last complete line of a log as an object, or nothing: no such file, no such line, or one that is no object.
+/// \throws Error (kStorage) for a file that cannot be read.
+[[nodiscard]] std::optional<Json> last_event(const std::filesystem::path& log);
+
+/// One complete line of a log, without its line feed, and the bytes that it takes with it.
+struct LogLine {
+  std::string_view text;  ///< Valid until the next line.
+  uint64_t begin = 0;
+  uint64_t end = 0;
+};
+
+/// Visits the complete lines of `file`, which has `size` bytes, in order and returns where they end: what is behind is
+/// a torn line. One line is in memory at a time. \throws Error (kStorage).
+uint64_t visit_lines(const FileDescriptor& file, uint64_t size, const std::filesystem::path& path,
+                     const std::function<void(const LogLine&)>& visit);
 
 }  // namespace tenon::core

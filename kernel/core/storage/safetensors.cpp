@@ -135,15 +135,16 @@ uint64_t unsigned_of(const nlohmann::json& json, const std::string& tensor) {
   return json.get<uint64_t>();
 }
 
-/// Bytes of a tensor, or nothing when they do not fit into 63 bits.
+/// Bytes of a tensor, or nothing when they do not fit into 63 bits. Axes of size 0 are left aside for that: whoever
+/// multiplies the sizes in their order must not overflow before he comes to one.
 std::optional<uint64_t> bytes_of_shape(const Shape& shape, Dtype dtype) {
-  if (std::ranges::find(shape, 0) != shape.end()) return 0;
   uint64_t total = size_of(dtype);
   for (const int64_t axis : shape) {
+    if (axis == 0) continue;
     if (static_cast<uint64_t>(axis) > static_cast<uint64_t>(std::numeric_limits<int64_t>::max()) / total) return {};
     total *= static_cast<uint64_t>(axis);
   }
-  return total;
+  return std::ranges::find(shape, 0) == shape.end() ? total : 0;
 }
 
 template <class Function>
@@ -266,7 +267,9 @@ void Safetensors::take_entry(const std::string& name, const nlohmann::json& entr
     refuse(fmt::format("tensor \"{}\" lies at bytes {} to {} of {}: it was cut off or is damaged", name, begin, end,
                        data_.size));
   }
-  if (bytes_of_shape(tensor.shape, dtype->dtype) != end - begin) {
+  const std::optional<uint64_t> bytes = bytes_of_shape(tensor.shape, dtype->dtype);
+  if (!bytes) refuse(fmt::format("tensor \"{}\": its shape is too large", name));
+  if (*bytes != end - begin) {
     refuse(fmt::format("tensor \"{}\": {} [{}] does not fill the {} bytes that are there for it", name, dtype->name,
                        fmt::join(tensor.shape, ", "), end - begin));
   }

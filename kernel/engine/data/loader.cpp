@@ -148,6 +148,9 @@ void Loader::fill(int64_t limit) {
         request.samples.push_back((*order_)[position]);
       }
       pool_.submit(std::make_shared<BatchJob>(stream_, layout_, workers_, slots_->acquire(), std::move(request)));
+      const LoaderReads::Place place{ahead_epoch_, ahead_batch_};
+      if (!reads_.first || place < *reads_.first) reads_.first = place;
+      reads_.samples += slice.size();
     } catch (const std::bad_alloc&) {
       throw Error(ErrorCode::kMemory,
                   fmt::format("loader \"{}\": no memory for a batch of {} samples", options_.node, plan_.capacity()));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <compare>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -30,6 +31,17 @@ struct LoaderOptions {
   int64_t world = 1;
   Allocator allocate = host_memory;       ///< memory of the batches
   std::function<void()> on_thread_start;  ///< called first on each thread: number of intra-op threads, names, …
+};
+
+/// What was asked of a stream since a loader was made: proof of where it began.
+struct LoaderReads {
+  int64_t samples = 0;
+  struct Place {
+    int64_t epoch = 0;
+    int64_t batch = 0;
+    friend auto operator<=>(const Place&, const Place&) = default;
+  };
+  std::optional<Place> first;  ///< The least position.
 };
 
 /// One reader of a stream. Its threads live as long as it does. All calls from one thread.
@@ -64,6 +76,9 @@ class Loader {
   /// Dataset indices of the samples that threads are on at this moment: whom to blame when wait() goes on for too long.
   [[nodiscard]] std::vector<int64_t> in_progress() const;
 
+  /// Samples that were handed to threads or read, delivered or not.
+  [[nodiscard]] const LoaderReads& reads() const noexcept { return reads_; }
+
   /// Time spent in next() and wait() so far: what training lost to data.
   [[nodiscard]] std::chrono::nanoseconds waited() const noexcept { return waited_; }
 
@@ -78,6 +93,7 @@ class Loader {
   std::shared_ptr<SlotPool> slots_;
   std::deque<Worker> workers_;
   std::chrono::nanoseconds waited_{0};
+  LoaderReads reads_;
 
   int64_t epochs_ = -1;  // -1: start() has not been called
   int64_t epoch_ = 0;    // of the next batch to deliver

@@ -1,5 +1,5 @@
-// Tracing: the network's tensors are registered under their names on a tree of TorchScript modules, which the tracer takes
-// as the object itself; a tensor that it meets in an operation is then an attribute and no baked constant.
+// Tracing: the network's tensors are registered under their names on a tree of TorchScript modules, which the tracer
+// takes as the object itself; a tensor that it meets in an operation is then an attribute and no baked constant.
 #include <torchscript/trace.hpp>
 
 #include <functional>

@@ -276,6 +276,26 @@ TEST(Reader, ReadsToTheGreatestDepthAndNoFurther) {
   EXPECT_EQ(faults(read(std::string(1'000'000, '[')).diagnostics), (std::vector<std::string>{"too-deep 1:201"}));
 }
 
+TEST(Reader, GivesAPlaceToTheValueThatIsTooDeep) {
+  const Document document = read("[" + std::string(kMaxJsonDepth, '[') + "1").document;
+  std::string pointer;
+  for (std::size_t i = 0; i < kMaxJsonDepth; ++i) pointer += "/0";
+  ASSERT_NE(document.places.find(pointer), nullptr);
+  EXPECT_EQ(document.places.find(pointer)->value.text(), "[");
+}
+
+TEST(Reader, KeysWordsAndMessagesAreUtf8WhateverTheTextIs) {
+  const Read result = read("{a\xFF: x\xFF, \"b\xFF\" 1, \"c\xFF\"}");
+  EXPECT_EQ(faults(result.diagnostics),
+            (std::vector<std::string>{"unquoted-key 1:2", "unquoted-string 1:6", "invalid-utf8 1:12",
+                                      "missing-colon 1:14", "invalid-utf8 1:20", "missing-value 1:18"}));
+  EXPECT_EQ(result.document.value.dump(), "{\"a\uFFFD\":\"x\uFFFD\",\"b\uFFFD\":1}");
+  EXPECT_EQ(result.diagnostics.all()[0].suggestion->applicability, Applicability::kMaybe);
+  for (const Diagnostic& diagnostic : result.diagnostics.all()) {
+    EXPECT_NO_THROW((void)Json({diagnostic.message, diagnostic.label, diagnostic.pointer}).dump()) << diagnostic.code;
+  }
+}
+
 TEST(Reader, GivesUpAfterTooManyErrors) {
   std::string text = "[";
   for (int i = 0; i < 1000; ++i) text += "01,\n";

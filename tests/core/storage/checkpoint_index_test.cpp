@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <random>
 #include <set>
 
@@ -154,6 +155,171 @@ TEST(CheckpointIndex, names_a_file_that_is_damaged) {
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::kCheckpoint);
       EXPECT_NE(std::string(error.what()).find((folder / "index.json").string()), std::string::npos) << error.what();
+    }
+  }
+}
+
+TEST(CheckpointIndex, rewound_is_as_it_was_when_the_checkpoint_had_been_written) {
+  const RetentionRule rule{1, 1, kKey, Direction::kMax};
+  CheckpointIndex index;
+  for (const auto& [step, value] : {std::pair{10, 0.5}, {20, 0.7}, {30, 0.9}}) {
+    index.add({step, step / 10, {}, 0, true, true});
+    (void)index.validated(step, {{kKey, value}}, rule);
+  }
+  CheckpointIndex done = index;
+  done.rewind(20, false, rule);
+  EXPECT_EQ(done.last, 20);
+  EXPECT_EQ(done.best, 20);
+  ASSERT_EQ(done.history.size(), 2U);
+  EXPECT_EQ(done.history[1].metrics.at(kKey), 0.7);
+  EXPECT_EQ(done.history[1].epoch, 2);
+
+  index.rewind(20, true, rule);
+  EXPECT_EQ(index.last, 20);
+  EXPECT_EQ(index.best, 10) << "what is to be found again does not count";
+  EXPECT_TRUE(index.find(20)->metrics.empty());
+  EXPECT_TRUE(index.find(20)->pending_validation);
+  EXPECT_EQ(index.find(30), nullptr);
+}
+
+TEST(CheckpointIndex, rewound_has_a_record_even_where_a_kill_came_before_it) {
+  CheckpointIndex index;
+  index.add({10, 1, {{kKey, 0.5}}, 0, false, true});
+  index.add({30, 3, {{kKey, 0.7}}, 0, false, true});
+  index.rewind(20, false, {1, 1, kKey, Direction::kMax});
+  EXPECT_EQ(index.last, 20);
+  EXPECT_EQ(index.best, 10);
+  ASSERT_EQ(index.history.size(), 2U);
+  EXPECT_TRUE(index.history[1].kept);
+  CheckpointIndex empty;
+  empty.rewind(5, true, {});
+  EXPECT_EQ(empty.last, 5);
+  EXPECT_EQ(empty.best, std::nullopt);
+  EXPECT_TRUE(empty.find(5)->pending_validation);
+}
+
+TEST(CheckpointIndex, loaded_or_rebuilt_has_what_was_saved) {
+  const TemporaryFolder folder;
+  CheckpointIndex index;
+  for (const int64_t step : {10, 20}) {
+    write_step(folder.path(), step);
+    index.add({step, step / 10, {{kKey, 0.5}}, 7, false, true});
+  }
+  index.best = 10;
+  index.save(folder.path());
+  std::vector<std::string> messages;
+  const CheckpointIndex loaded = CheckpointIndex::load_or_rebuild(folder.path(), messages);
+  EXPECT_TRUE(messages.empty());
+  EXPECT_EQ(loaded.last, 20);
+  EXPECT_EQ(loaded.best, 10);
+  EXPECT_EQ(loaded.find(20)->wall_time, 7);
+  EXPECT_EQ(loaded.find(20)->metrics.at(kKey), 0.5);
+  EXPECT_TRUE(CheckpointIndex::load_or_rebuild(folder / "none", messages).history.empty());
+  EXPECT_TRUE(messages.empty());
+}
+
+TEST(CheckpointIndex, a_damaged_or_missing_file_is_made_anew_from_the_folders) {
+  const TemporaryFolder folder;
+  for (const int64_t step : {10, 20}) {
+    CheckpointWriter writer(folder.path(), step);
+    const Json pending = step == 20 ? Json::array({"validate"}) : Json::array();
+    writer.add_json("state", {{"pending", pending}, {"training", {{"epoch", step / 10}}}});
+    (void)writer.commit();
+  }
+  put(folder / "step-000030/state.json", "{");
+  for (const char* const text : {"{", "[]", R"({"format":2,"history":[]})", R"({"format":1,"history":[]})", ""}) {
+    put(folder / "index.json", text);
+    if (*text == '\0') std::filesystem::remove(folder / "index.json");
+    std::vector<std::string> messages;
+    const CheckpointIndex index = CheckpointIndex::load_or_rebuild(folder.path(), messages);
+    ASSERT_EQ(messages.size(), 1U) << text;
+    EXPECT_NE(messages[0].find((folder / "index.json").string()), std::string::npos) << messages[0];
+    EXPECT_NE(messages[0].find("made anew"), std::string::npos) << messages[0];
+    ASSERT_EQ(index.history.size(), 3U);
+    EXPECT_EQ(index.last, 30);
+    EXPECT_EQ(index.best, std::nullopt);
+    EXPECT_EQ(index.history[0].epoch, 1);
+    EXPECT_FALSE(index.history[0].pending_validation);
+    EXPECT_EQ(index.history[1].epoch, 2);
+    EXPECT_TRUE(index.history[1].pending_validation);
+    EXPECT_GT(index.history[1].wall_time, 1.6e9);
+    EXPECT_TRUE(index.history[2].kept);
+  }
+}
+
+TEST(CheckpointIndex, the_folders_decide_about_what_is_there) {
+  const TemporaryFolder folder;
+  CheckpointIndex index;
+  for (const int64_t step : {10, 20, 30}) {
+    write_step(folder.path(), step);
+    if (step != 30) index.add({step, 0, {{kKey, 0.5}}, 0, false, step != 20});
+  }
+  index.best = 10;
+  index.save(folder.path());
+  std::filesystem::remove_all(folder / "step-000010");
+  std::vector<std::string> messages;
+  const CheckpointIndex loaded = CheckpointIndex::load_or_rebuild(folder.path(), messages);
+  EXPECT_TRUE(messages.empty());
+  EXPECT_FALSE(loaded.find(10)->kept) << "taken away by hand";
+  EXPECT_TRUE(loaded.find(20)->kept) << "a kill came before its removal";
+  EXPECT_TRUE(loaded.find(30)->kept) << "a kill came before its record";
+  EXPECT_EQ(loaded.last, 30);
+  EXPECT_EQ(loaded.best, std::nullopt);
+}
+
+/// Checkpoints, validations, kills and rewinds in any order: what the rule asks for among what survived is on disk.
+TEST(CheckpointIndex, keeps_the_best_and_the_newest_of_the_surviving_timeline) {
+  std::mt19937_64 random(29);
+  const auto below = [&random](uint64_t n) { return static_cast<int64_t>(random() % n); };
+  for (int round = 0; round < 3'000; ++round) {
+    const int64_t count = below(4);
+    const RetentionRule rule{below(4), count, count > 0 ? kKey : "", below(2) == 0 ? Direction::kMax : Direction::kMin};
+    CheckpointIndex index;
+    std::map<int64_t, double> disk;  // folders, with the metric that is known of each: NaN before its validation
+    int64_t step = 0;
+    for (int64_t action = 1 + below(40); action > 0; --action) {
+      const int64_t what = below(5);
+      if (what == 0 && !disk.empty()) {
+        const auto to = std::next(disk.begin(), below(disk.size()));
+        const bool pending = below(2) == 0;
+        step = to->first;
+        if (pending) to->second = kNan;
+        if (below(3) == 0)
+          std::erase_if(index.history, [&](const CheckpointRecord& record) { return record.step == step; });
+        const bool known = index.find(step) != nullptr;
+        if (!known) to->second = kNan;
+        disk.erase(std::next(to), disk.end());
+        index.rewind(step, pending, rule);
+      } else {
+        ++step;
+        index.add({step, 0, {}, 0, true, true});
+        disk[step] = kNan;
+        if (what != 1) {  // killed before its validation
+          disk[step] = below(10) == 0 ? kInfinity : static_cast<double>(below(6));
+          (void)index.validated(step, {{kKey, disk[step]}}, rule);
+          for (const int64_t gone : superfluous(index.history, rule)) {
+            const auto record = std::ranges::find(index.history, gone, &CheckpointRecord::step);
+            record->kept = false;
+            ASSERT_EQ(disk.erase(gone), 1U);
+          }
+        }
+      }
+      std::vector<CheckpointRecord> there;
+      there.reserve(disk.size());
+      for (const auto& [at, value] : disk) there.push_back({at, 0, {{kKey, value}}, 0, false, true});
+      ASSERT_EQ(index.last, step) << "round " << round;
+      ASSERT_EQ(disk.rbegin()->first, step) << "round " << round;
+      const std::vector<int64_t> best = best_steps(there, rule.metric, rule.direction, 1);
+      ASSERT_EQ(index.best, best.empty() ? std::nullopt : std::optional(best.front())) << "round " << round;
+      std::vector<int64_t> kept;
+      for (const CheckpointRecord& record : index.history) {
+        if (record.kept) kept.push_back(record.step);
+      }
+      ASSERT_TRUE(std::ranges::equal(kept, there, {}, {}, &CheckpointRecord::step)) << "round " << round;
+      const std::vector<int64_t> superfluous_now = superfluous(index.history, rule);
+      for (const int64_t needed : best_steps(there, rule.metric, rule.direction, rule.best)) {
+        ASSERT_TRUE(std::ranges::find(superfluous_now, needed) == superfluous_now.end());
+      }
     }
   }
 }

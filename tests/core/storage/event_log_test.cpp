@@ -3,6 +3,8 @@
 
 #include <cmath>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -69,6 +71,39 @@ TEST(EventLog, steps_do_not_fall) {
   log.write("validate", 5);
   EXPECT_THROW(log.write("step", 4), std::logic_error);
   log.write("step", 6);
+}
+
+TEST(LastEvent, is_the_last_whole_line_or_nothing) {
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder / "log.jsonl";
+  EXPECT_FALSE(last_event(path));
+  for (const char* const text : {"", "\n", "torn", "[1]\n", "what\n"}) {
+    put(path, text);
+    EXPECT_FALSE(last_event(path)) << text;
+  }
+  put(path, "{\"event\":\"a\"}\n{\"event\":\"b\",\"step\":7}\n{\"event\":");
+  EXPECT_EQ(last_event(path)->dump(), R"({"event":"b","step":7})");
+  EXPECT_THROW((void)last_event(folder.path()), Error);
+}
+
+TEST(VisitLines, gives_each_whole_line_and_its_place) {
+  const TemporaryFolder folder;
+  const std::string text = "a\n\n" + std::string(70'000, 'x') + "\nlast\ntorn";
+  put(folder / "log.jsonl", text);
+  const OpenedFile opened = open_for_reading(folder / "log.jsonl", ErrorCode::kStorage);
+  std::vector<std::string> lines;
+  uint64_t place = 0;
+  const uint64_t end = visit_lines(opened.file, opened.size, folder / "log.jsonl", [&](const LogLine& line) {
+    EXPECT_EQ(line.begin, place);
+    EXPECT_EQ(line.end, place + line.text.size() + 1);
+    EXPECT_EQ(text.substr(line.begin, line.text.size()), line.text);
+    place = line.end;
+    lines.emplace_back(line.text);
+  });
+  EXPECT_EQ(end, text.size() - 4);
+  ASSERT_EQ(lines.size(), 4U);
+  EXPECT_EQ(lines[1], "");
+  EXPECT_EQ(lines[3], "last");
 }
 
 TEST(EventLog, a_folder_that_is_missing_is_a_storage_error) {

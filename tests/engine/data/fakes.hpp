@@ -2,11 +2,14 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -185,6 +188,23 @@ std::string error_of(ErrorCode code, const Call& call) {
   }
   ADD_FAILURE() << "no error";
   return {};
+}
+
+/// Threads of this process, as the system counts them.
+inline int threads_of_process() {
+  int count = 0;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    count += task.path().empty() ? 0 : 1;
+  }
+  return count;
+}
+
+/// Whether the process comes to have so many threads: one that was joined may be listed for a moment longer.
+inline bool threads_become(int count) {
+  for (int i = 0; i < 20000 && threads_of_process() != count; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return threads_of_process() == count;
 }
 
 inline int count_of(const std::string& text, const std::string& part) {

@@ -31,7 +31,7 @@ LoaderOptions options(int workers) {
 }
 
 class LoaderFailure : public testing::TestWithParam<int> {};
-INSTANTIATE_TEST_SUITE_P(Workers, LoaderFailure, testing::Values(0, 1, 2, 5));
+INSTANTIATE_TEST_SUITE_P(Workers, LoaderFailure, testing::Values(0, 1, 2, 4, 5));
 
 // Batches 0 and 1 are good, 2 is bad with `message`, 3 and 4 are good.
 void expect_bad_third_batch(Loader& loader, const std::string& message) {
@@ -116,6 +116,26 @@ TEST_P(LoaderFailure, ThatNobodyAsksForLeavesNothingHanging) {
   loader.start(0, 0, 1);
   loader.start(0, 1, 1);
   EXPECT_NE(error_of(ErrorCode::kData, [&] { (void)loader.next(); }).find("sample 4 of"), std::string::npos);
+}
+
+TEST_P(LoaderFailure, WithSamplesUnderWayLeavesNoThreadBehind) {
+  const FakeDataset dataset(200);
+  const FunctionTransform bad([](Sample& sample, Rng& random, const When&) {
+    std::this_thread::sleep_for(std::chrono::microseconds(random.integer(0, 2000)));
+    if (sample.at("label").as<int64_t>()[0] >= 6) {
+      throw std::runtime_error("the lens is dirty");
+    }
+  });
+  const Stream stream({"train_set", "dataset:fake", &dataset}, {{"bad", "transform:bad", &bad}}, 7);
+  const int before = fakes::threads_of_process();
+  {
+    Loader loader(stream, options(GetParam()));
+    loader.start(0, 0, 1);
+    EXPECT_TRUE(loader.next());
+    const std::string message = error_of(ErrorCode::kData, [&] { (void)loader.next(); });
+    EXPECT_EQ(message, "\"bad\" (transform:bad), sample 6 of \"train_set\", epoch 0: the lens is dirty");
+  }
+  EXPECT_TRUE(fakes::threads_become(before));
 }
 
 TEST_P(LoaderFailure, ShapesThatDifferWithinABatchNameBothSamples) {

@@ -4,18 +4,19 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <filesystem>
 #include <fstream>
 #include <future>
 #include <map>
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
 #include <unistd.h>
 #include <engine/data/fakes.hpp>
+#include <tenon/fingerprint.hpp>
 
 namespace tenon::engine {
 namespace {
@@ -26,6 +27,8 @@ using fakes::FakeDataset;
 using fakes::FunctionDataset;
 using fakes::FunctionTransform;
 using fakes::run;
+using fakes::threads_become;
+using fakes::threads_of_process;
 using std::chrono::milliseconds;
 
 /// 21 samples through a random and a plain transform.
@@ -59,14 +62,6 @@ bool soon(const Holds& holds) {
   return holds();
 }
 
-int threads_of_process() {
-  int count = 0;
-  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
-    count += task.path().empty() ? 0 : 1;
-  }
-  return count;
-}
-
 TEST(Loader, BytesDoNotDependOnWorkersOrPrefetch) {
   const Pipe pipe;
   Loader plain(pipe.stream, options(0));
@@ -77,6 +72,23 @@ TEST(Loader, BytesDoNotDependOnWorkersOrPrefetch) {
       Loader loader(pipe.stream, options(workers, prefetch));
       EXPECT_EQ(run(loader, 0, 0, 3), expected) << workers << " workers, prefetch " << prefetch;
     }
+  }
+}
+
+TEST(Loader, BytesDoNotDependOnHowLongEachSampleTakes) {
+  FakeDataset dataset(42);
+  const FunctionTransform noise = fakes::noise();
+  const FunctionTransform slow([](Sample&, Rng& random, const When&) {
+    std::this_thread::sleep_for(std::chrono::microseconds(random.integer(0, 5000)));
+  });
+  const Stream slowed({"train_set", "dataset:fake", &dataset},
+                      {{"noise", "transform:noise", &noise}, {"slow", "transform:slow", &slow}}, 7);
+  const Stream quick({"train_set", "dataset:fake", &dataset}, {{"noise", "transform:noise", &noise}}, 7);
+  Loader plain(quick, options(0));
+  const std::vector<Copy> expected = run(plain, 0, 0, 2);
+  for (const int workers : {0, 1, 2, 5}) {
+    Loader loader(slowed, options(workers));
+    EXPECT_EQ(run(loader, 0, 0, 2), expected) << workers << " workers";
   }
 }
 
@@ -341,16 +353,55 @@ TEST(Loader, LeavesNoThreadBehindWhenItEndsEarly) {
   const int before = threads_of_process();
   for (const int batches : {0, 1, 3}) {
     Loader loader(pipe.stream, options(5, 4));
-    EXPECT_EQ(threads_of_process(), before + 5);
+    EXPECT_TRUE(threads_become(before + 5));
     loader.start(0, 0, 1);
     for (int i = 0; i < batches; ++i) {
       EXPECT_TRUE(loader.next());
     }
   }
-  EXPECT_EQ(threads_of_process(), before);
+  EXPECT_TRUE(threads_become(before));
   const int reads = pipe.dataset.reads();
   std::this_thread::sleep_for(milliseconds(20));
   EXPECT_EQ(pipe.dataset.reads(), reads);
+}
+
+TEST(Loader, LeavesNoThreadBehindWhenItStartsElsewhereWithWorkUnderWay) {
+  Pipe straight(400);
+  Loader whole(straight.stream, options(0));
+  const std::vector<Copy> all = run(whole, 0, 0, 2);
+  Pipe pipe(400);
+  pipe.dataset.before([](int64_t index) { std::this_thread::sleep_for(std::chrono::microseconds(index % 5 * 400)); });
+  const int before = threads_of_process();
+  {
+    Loader loader(pipe.stream, options(5, 4));
+    for (const int64_t place : {0, 70, 3, 99, 40}) {
+      loader.start(1, place, 2);
+      EXPECT_TRUE(threads_become(before + 5));
+      const std::optional<Batch> batch = loader.next();
+      ASSERT_TRUE(batch);
+      EXPECT_EQ(copy_of(*batch), all[static_cast<std::size_t>(100 + place)]);
+    }
+    loader.start(0, 50, 2);  // and nobody asks
+  }
+  EXPECT_TRUE(threads_become(before));
+}
+
+TEST(Loader, LeavesNoThreadBehindASlowConsumer) {
+  Pipe pipe(40);
+  const int before = threads_of_process();
+  {
+    Loader loader(pipe.stream, options(5, 2));
+    loader.start(0, 0, 1);
+    for (int64_t taken = 1; taken <= 10; ++taken) {
+      ASSERT_TRUE(loader.next());
+      std::this_thread::sleep_for(milliseconds(5));  // all that may be made ahead is made, and the threads wait
+      EXPECT_LE(pipe.dataset.reads(), 4 * (taken + 2)) << "reads further ahead than allowed";
+      EXPECT_TRUE(threads_become(before + 5));
+    }
+    EXPECT_FALSE(loader.next());
+  }
+  EXPECT_TRUE(threads_become(before));
+  EXPECT_EQ(pipe.dataset.reads(), 40);
 }
 
 TEST(Loader, PreparesEachOfItsThreads) {
@@ -365,9 +416,7 @@ TEST(Loader, PreparesEachOfItsThreads) {
 }
 
 TEST(Loader, MemoryStaysFlatOverTenThousandBatches) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "a sanitizer keeps freed memory";
-#endif
+  if (std::string_view(TENON_SANITIZER) != "none") GTEST_SKIP() << "a sanitizer keeps freed memory";
   const auto resident = [] {
     std::ifstream statm("/proc/self/statm");
     int64_t total = 0;

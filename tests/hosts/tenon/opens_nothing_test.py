@@ -6,6 +6,7 @@ import subprocess
 import sys
 import unittest
 
+from checkpoint import make_run
 from program import BUILD, PROGRAM, ProgramTest
 
 PLUGINS = str(BUILD / "lib" / "tenon" / "plugins")
@@ -19,6 +20,8 @@ COMMANDS = [
     ["plugins", "list"],
     ["plugins", "show", "model:cnn"],
     ["run", "digits.json", "--set", "vars.rl=1"],
+    ["inspect", "runs/digits/0001"],
+    ["inspect", "runs/digits/0001/checkpoints/step-000040", "--tensors"],
 ]
 
 
@@ -31,6 +34,7 @@ class OpensNothingTest(ProgramTest):
         return log.read_text(errors="replace").splitlines()
 
     def test_no_libtorch_and_no_code_of_plugins(self):
+        make_run(self.folder)
         for words in COMMANDS:
             with self.subTest(words=words):
                 calls = self.trace(words)

@@ -16,7 +16,8 @@ PROGRAM = BUILD / "bin" / "tenon"
 PIPELINES = SOURCE / "sdk" / "examples" / "pipelines"
 TIME_LIMIT = 120  # seconds: far more than anything here takes
 
-COMMANDS = ["run", "check", "explain", "plugins list", "plugins show", "doctor", "help"]
+COMMANDS = ["run", "eval", "check", "explain", "inspect", "plugins list", "plugins show", "doctor", "help",
+            "verify repro", "verify resume"]
 PLUMBING = ["artefact-run"]
 
 

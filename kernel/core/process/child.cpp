@@ -1,5 +1,5 @@
 // posix_spawn, waited for with a limit.
-#include <engine/child_process.hpp>
+#include <core/process/child.hpp>
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -11,13 +11,14 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <system_error>
 #include <thread>
 
 #include <fmt/format.h>
 
 #include <tenon/error.hpp>
 
-namespace tenon::engine {
+namespace tenon::core {
 namespace {
 
 constexpr std::size_t kKept = 8192;
@@ -40,16 +41,8 @@ class FileActions {
   posix_spawn_file_actions_t actions_{};
 };
 
-std::string tail_of(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-  return text.size() > kKept ? text.substr(text.size() - kKept) : text;
-}
-
-}  // namespace
-
-ChildResult run_child(const std::filesystem::path& program, const std::vector<std::string>& arguments,
-                      const std::filesystem::path& messages, std::chrono::seconds limit) {
+pid_t start(const std::filesystem::path& program, const std::vector<std::string>& arguments,
+            const std::filesystem::path& messages) {
   std::vector<std::string> texts{program.string()};
   texts.insert(texts.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv;
@@ -62,16 +55,34 @@ ChildResult run_child(const std::filesystem::path& program, const std::vector<st
   if (error != 0) {
     throw Error(ErrorCode::kStorage, fmt::format("cannot start {}: {}", program.string(), std::strerror(error)));
   }
-  ChildResult result;
+  return child;
+}
+
+std::string tail_of(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  return text.size() > kKept ? text.substr(text.size() - kKept) : text;
+}
+
+}  // namespace
+
+ChildResult run_child(const std::filesystem::path& program, const std::vector<std::string>& arguments,
+                      const std::filesystem::path& messages, std::chrono::seconds limit,
+                      const std::function<bool()>& cancelled) {
   const auto deadline = std::chrono::steady_clock::now() + limit;
+  const pid_t child = start(program, arguments, messages);
+  ChildResult result;
   int status = 0;
   while (true) {
     const pid_t ended = waitpid(child, &status, WNOHANG);
     if (ended == child) break;
-    if (ended < 0 && errno != EINTR) throw Error(ErrorCode::kStorage, "lost the second process of the export gate");
-    if (!result.timed_out && std::chrono::steady_clock::now() > deadline) {
-      result.timed_out = true;
-      kill(child, SIGKILL);
+    if (ended < 0 && errno != EINTR) {
+      throw Error(ErrorCode::kStorage, fmt::format("lost the process of {}", program.string()));
+    }
+    if (!result.timed_out && !result.cancelled) {
+      result.cancelled = cancelled && cancelled();
+      result.timed_out = !result.cancelled && std::chrono::steady_clock::now() > deadline;
+      if (result.cancelled || result.timed_out) kill(child, SIGKILL);
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
@@ -82,4 +93,4 @@ ChildResult run_child(const std::filesystem::path& program, const std::vector<st
   return result;
 }
 
-}  // namespace tenon::engine
+}  // namespace tenon::core

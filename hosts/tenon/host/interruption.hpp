@@ -1,0 +1,29 @@
+// Ctrl-C for commands that have processes to end and folders to remove before they go.
+#pragma once
+
+#include <array>
+#include <csignal>
+
+namespace tenon::host {
+
+/// While it lives, SIGINT, SIGTERM and SIGHUP are noted instead of ending the process; one that was ignored stays
+/// ignored. One at a time in a process.
+class Interruption {
+ public:
+  Interruption();
+  Interruption(const Interruption&) = delete;
+  Interruption& operator=(const Interruption&) = delete;
+
+  /// Gives the former handlers back.
+  ~Interruption();
+
+  /// The first signal that came, 0 for none.
+  [[nodiscard]] static int signal() noexcept;
+
+ private:
+  static constexpr std::array kSignals{SIGINT, SIGTERM, SIGHUP};
+
+  std::array<struct sigaction, kSignals.size()> former_{};
+};
+
+}  // namespace tenon::host

@@ -1,0 +1,73 @@
+// Finding, comparing, telling.
+#include <host/resuming.hpp>
+
+#include <filesystem>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <core/storage/canonical_json.hpp>
+#include <core/storage/event_log.hpp>
+#include <host/run_summary.hpp>
+
+namespace tenon::host {
+namespace {
+
+/// A run that stands still is easily forgotten: whoever begins a new one hears of it.
+void mention_unfinished(const core::Graph& graph, Console& console) {
+  std::vector<core::RunPlace> runs;
+  std::optional<core::Json> last;
+  try {
+    runs = core::list_runs(graph.run.dir, graph.name);
+    if (runs.empty() || core::is_live(runs.back().path)) return;
+    last = core::last_event(runs.back().path / "log.jsonl");
+  } catch (const Error&) {
+    return;  // the run that begins will say what is wrong with the folder
+  }
+  if (!last || last->value("event", "") != "message") return;
+  if (!last->value("text", "").starts_with("interrupted")) return;
+  console.complain(fmt::format("{} was interrupted at step {}; --resume auto goes on with it\n",
+                               short_path(runs.back().path), last->value("step", int64_t{0})));
+}
+
+/// --resume auto begins a new run also where all that was saved is damaged, but not without a word.
+void mention_damaged(const core::Graph& graph, Console& console) {
+  const std::vector<core::RunPlace> runs = core::list_runs(graph.run.dir, graph.name);
+  if (runs.empty()) return;
+  std::vector<std::string> damaged;
+  if (core::newest_checkpoint(runs.back().path / "checkpoints", damaged)) return;
+  for (const std::string& message : damaged) {
+    console.report(core::Severity::kWarning, "damaged-checkpoint", message + "; a new run begins");
+  }
+}
+
+}  // namespace
+
+Resuming find_resuming(const Arguments& arguments, const core::Graph& graph, Console& console) {
+  Resuming resuming;
+  for (std::string& word : arguments.values("accept")) resuming.accepted.insert(std::move(word));
+  core::check_accept_words(resuming.accepted, graph);
+  const core::ResumeRequest request = core::parse_resume(arguments.value("resume").value_or("never"));
+  std::optional<core::ResumePoint> point = core::find_resume_point(graph.run.dir, graph.name, request);
+  if (!point) {
+    if (!arguments.has("resume")) mention_unfinished(graph, console);
+    if (request.mode == core::ResumeMode::kAuto) mention_damaged(graph, console);
+    return resuming;
+  }
+  for (const std::string& message : point->damaged) {
+    console.report(core::Severity::kWarning, "damaged-checkpoint", message);
+  }
+  const core::Json before = core::read_json(point->directory.path() / "config.resolved.json");
+  const std::vector<core::Change> changes = core::compare_pipelines(before, graph.resolved, graph);
+  console.complain(fmt::format("Resuming {} at step {}{}\n{}", short_path(point->directory.path()),
+                               point->checkpoint.step(), point->branch ? ", as a new run that branches off" : "",
+                               core::render(changes)));
+  core::require_accepted(changes, resuming.accepted);
+  for (const core::Change& change : changes) {
+    if (!change.begins_anew.empty()) resuming.begin_anew.insert(change.begins_anew);
+  }
+  resuming.point = std::make_shared<core::ResumePoint>(std::move(*point));
+  return resuming;
+}
+
+}  // namespace tenon::host

@@ -1,0 +1,65 @@
+// Restoring.
+#include <engine/restore.hpp>
+
+#include <optional>
+
+#include <fmt/format.h>
+
+#include <core/json/json.hpp>
+#include <engine/checkpointing.hpp>
+#include <engine/engine.hpp>
+#include <engine/models.hpp>
+#include <engine/state_saver.hpp>
+
+namespace tenon::engine {
+namespace {
+
+/// A member of an object, or an empty object where it is missing.
+const core::Json& member(const core::Json& object, const std::string& name) {
+  static const core::Json empty = core::Json::object();
+  const auto found = object.find(name);
+  return found == object.end() ? empty : *found;
+}
+
+template <class Stateful>
+void give_back(Stateful& target, const core::Json& scalars, const core::Checkpoint& checkpoint,
+               const std::string& file) {
+  std::optional<core::Safetensors> arrays;
+  if (checkpoint.has(file + ".safetensors")) arrays.emplace(checkpoint.tensors(file));
+  StateRestorer restorer(scalars, arrays ? &*arrays : nullptr);
+  target.state(restorer);
+  restorer.require_all_taken();
+}
+
+}  // namespace
+
+Standing restore(const Components& components, Training& training, const core::Checkpoint& checkpoint,
+                 const std::set<std::string>& begin_anew) {
+  const core::Json state = checkpoint.json("state");
+  for (const core::Node& node : components.graph().nodes) {
+    if (node.kind == "loader" || begin_anew.contains(node.name)) continue;
+    components.entering(node.name, "cannot take its state back", [&] {
+      if (node.kind == "model") load_model(components.node<Model>(node.name), node.name, checkpoint);
+      give_back(components.component(node.name), member(member(state, "components"), node.name), checkpoint,
+                state_file(node));
+    });
+  }
+  const core::Json& stop = member(state, "stop");
+  for (std::size_t i = 0; i < components.stop().size() && i < stop.size(); ++i) {
+    const Components::Observing& each = components.stop()[i];
+    if (stop[i].at("use") != each.attached->use) continue;  // another one stands there now, and begins anew
+    try {
+      give_back(each.handle.get(), stop[i].at("state"), checkpoint, stop_file(i));
+    } catch (...) {
+      throw PlacedError(core::diagnose(components.resolved(), *each.attached, current_error(ErrorCode::kPlugin)));
+    }
+  }
+  try {
+    give_back(training, member(state, "training"), checkpoint, kTrainingFile);
+  } catch (...) {
+    throw PlacedError(core::diagnose(components.resolved(), "/fit", current_error(ErrorCode::kCheckpoint)));
+  }
+  return {!member(state, "pending").empty(), state.value("stopped", ""), state.value("interim", false)};
+}
+
+}  // namespace tenon::engine

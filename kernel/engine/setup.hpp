@@ -1,0 +1,73 @@
+// What one rank's part of a run stands on: components, data, networks, optimizers.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <c10/core/Device.h>
+
+#include <engine/components.hpp>
+#include <engine/engine.hpp>
+#include <engine/feed.hpp>
+#include <engine/optimization.hpp>
+#include <engine/training.hpp>
+#include <tenon/components/distributed.hpp>
+#include <tenon/components/observer.hpp>
+#include <tenon/components/precision.hpp>
+
+namespace tenon::engine {
+
+/// Opened and tried, ready to train. [trainer]
+class Setup {
+ public:
+  /// Makes the components; no I/O. `ranks`: those of an in-process backend, or nullptr to join as the pipeline says.
+  Setup(const RunRequest& request, Collectives* ranks);
+
+  /// Tries the networks without memory, then gives memory, opens data, starts loaders. Once.
+  void prepare();
+
+  [[nodiscard]] const RunRequest& request() const noexcept { return request_; }
+  [[nodiscard]] const core::Graph& graph() const noexcept { return graph_; }
+  [[nodiscard]] Components& components() noexcept { return components_; }
+  [[nodiscard]] c10::Device device() const noexcept { return device_; }
+  [[nodiscard]] uint64_t seed() const noexcept { return seed_; }
+  [[nodiscard]] Collectives& ranks() const noexcept { return *ranks_; }
+  [[nodiscard]] bool leads() const noexcept { return ranks_->rank() == 0; }
+  [[nodiscard]] Precision& precision() const noexcept { return *precision_; }
+  [[nodiscard]] Feed& fit_feed() noexcept { return fit_feed_; }
+  [[nodiscard]] Feed& validate_feed() noexcept { return *validate_feed_; }
+  [[nodiscard]] Feed& test_feed() noexcept { return *test_feed_; }
+  [[nodiscard]] Optimization& optimization() noexcept { return *optimization_; }
+  [[nodiscard]] Training& training() noexcept { return *training_; }
+
+  /// What equal bytes depend on besides the pipeline: device, threads, instruction set, libtorch, data.
+  [[nodiscard]] core::Json provenance() const;
+
+  /// Every component of `stop` and `observe`, by its name for people.
+  [[nodiscard]] std::vector<std::pair<std::string, Observer*>> observers() const;
+
+ private:
+  const RunRequest& request_;
+  const core::Graph& graph_;
+  c10::Device device_;
+  Components components_;
+  core::ComponentHandle alone_;  // what the pipeline leaves to the kernel
+  core::ComponentHandle plain_;
+  Collectives* ranks_;
+  Precision* precision_;
+  uint64_t seed_;
+  Feed fit_feed_;
+  std::optional<Feed> validate_feed_;
+  std::optional<Feed> test_feed_;
+  std::unique_ptr<Optimization> optimization_;
+  std::unique_ptr<Training> training_;
+};
+
+/// The pipeline's precision policy, or float32 as the kernel's own, kept in `plain`.
+[[nodiscard]] Precision& precision_of(Components& components, core::ComponentHandle& plain);
+
+}  // namespace tenon::engine

@@ -1,0 +1,205 @@
+// Steps, and what stands between them.
+#include <engine/training_loop.hpp>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <utility>
+#include <vector>
+
+#include <engine/models.hpp>
+#include <tenon/components/observer.hpp>
+
+namespace tenon::engine {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int64_t kLogInterval = 10;  // steps
+
+double now() { return std::chrono::duration<double>(Clock::now().time_since_epoch()).count(); }
+
+std::vector<std::pair<std::string, double>> as_list(const std::map<std::string, double>& values) {
+  return {values.begin(), values.end()};
+}
+
+/// Only the first rank looks at the clock: several would not agree.
+core::Cadence cadence_of(core::Cadence cadence, bool leads) {
+  if (!leads) cadence.times.clear();
+  return cadence;
+}
+
+}  // namespace
+
+/// What this rank's controllers asked for at a step boundary.
+class TrainingLoop::Asked final : public Requests {
+ public:
+  void stop(std::string_view reason) override {
+    if (!reason_) reason_ = reason;
+  }
+  void save() override { save_ = true; }
+
+  [[nodiscard]] const std::optional<std::string>& reason() const noexcept { return reason_; }
+  [[nodiscard]] bool wants_save() const noexcept { return save_; }
+
+ private:
+  std::optional<std::string> reason_;
+  bool save_ = false;
+};
+
+TrainingLoop::TrainingLoop(Setup& setup, Events& events, Checkpointing* checkpointing, const InterruptionPoll& poll,
+                           const Evaluator& evaluator)
+    : setup_(setup),
+      training_(setup.training()),
+      events_(events),
+      checkpointing_(checkpointing),
+      poll_(poll),
+      evaluator_(evaluator),
+      checkpoint_due_(cadence_of(setup.graph().checkpoint.every, setup.leads()), training_.samples()),
+      validate_due_(cadence_of(setup.graph().validate ? setup.graph().validate->every : core::Cadence{}, setup.leads()),
+                    training_.samples()),
+      first_step_(training_.step_count()) {}
+
+double TrainingLoop::samples_per_second() const noexcept {
+  return stepping_ > 0 ? static_cast<double>(samples_) / stepping_ : 0;
+}
+
+void TrainingLoop::run(const Standing& standing) {
+  begin_ = now();
+  stopped_ = standing.stopped;
+  validation_pending_ = standing.validation_pending && setup_.graph().validate.has_value();
+  save_due_ = saved_ = training_.step_count() > 0 && !standing.interim;
+  try {
+    if (validation_pending_) validate();
+    train();
+  } catch (const Interrupted&) {
+    if (training_.step_count() > 0) save(!save_due_);
+    throw;
+  }
+}
+
+void TrainingLoop::train() {
+  if (training_.step_count() >= training_.planned() || !stopped_.empty()) return;
+  training_.start();
+  while (training_.step_count() < training_.planned() && stopped_.empty()) {
+    const StepReport report = make_step();
+    tell_step(report, training_.step_count() == training_.planned());
+    Asked asked;
+    for (const Components::Observing& each : setup_.components().stop()) ask(each, training_.progress(), asked);
+    const Decision decision = decide(report, asked);
+    boundary(decision);
+  }
+}
+
+StepReport TrainingLoop::make_step() {
+  const double before = now();
+  const StepReport report = training_.step(poll_.while_waiting());
+  stepping_ += now() - before;
+  samples_ += report.samples;
+  save_due_ = saved_ = false;
+  return report;
+}
+
+void TrainingLoop::tell_step(const StepReport& report, bool end) {
+  const int64_t step = training_.step_count();
+  events_.at(step, report.epoch);
+  events_.set_speed(samples_per_second());
+  events_.set_remaining((now() - begin_) / static_cast<double>(step - first_step_) *
+                        static_cast<double>(training_.planned() - step));
+  if (step % kLogInterval != 0 && !report.epoch_end && !end) return;
+  std::vector<std::pair<std::string, double>> values = training_.take_log();
+  const double waited = setup_.fit_feed().waited();
+  values.emplace_back("train.waiting", (waited - std::exchange(waited_, waited)) /
+                                           std::max(stepping_ - std::exchange(logged_stepping_, stepping_), 1e-9));
+  events_.tell(Event::Kind::kStep, std::move(values));
+}
+
+/// Any rank's wish is everybody's.
+TrainingLoop::Decision TrainingLoop::decide(const StepReport& report, Asked& asked) {
+  const Position position{training_.step_count(), training_.epoch(), training_.samples(), report.epoch_end};
+  const auto at = Clock::now();
+  const bool interrupted = setup_.request().interrupt_at == training_.step_count();
+  std::array<int64_t, 4> wishes{
+      checkpoint_due_.at(position, at) || asked.wants_save() ? 1 : 0,
+      setup_.graph().validate && validate_due_.at(position, at) ? 1 : 0,
+      interrupted ? SIGTERM : poll_.heard(),
+      asked.reason() ? 1 : 0,
+  };
+  agree(setup_.ranks(), wishes);
+  if (wishes[3] != 0) settle_stop(asked);
+  const bool end = training_.step_count() == training_.planned() || !stopped_.empty();
+  return {wishes[0] != 0 || end, setup_.graph().validate && (wishes[1] != 0 || end), static_cast<int>(wishes[2])};
+}
+
+/// The reason of the first rank that has one becomes everybody's.
+void TrainingLoop::settle_stop(Asked& asked) {
+  Collectives& ranks = setup_.ranks();
+  int64_t backwards = asked.reason() ? ranks.world() - ranks.rank() : 0;
+  agree(ranks, {&backwards, 1});
+  if (backwards == 0) return;
+  stopped_ = broadcast_text(ranks, asked.reason().value_or(""), ranks.world() - backwards);
+  if (stopped_.empty()) stopped_ = "a controller asked for it";
+}
+
+void TrainingLoop::boundary(const Decision& decision) {
+  validation_pending_ = decision.validate;
+  save_due_ = decision.save;
+  if (decision.signal != 0) throw Interrupted{decision.signal};
+  if (decision.save) save(false);
+  if (decision.validate) validate();
+}
+
+void TrainingLoop::save(bool interim) {
+  if (std::exchange(saved_, true)) return;
+  share_buffers(setup_.components(), setup_.ranks());
+  if (checkpointing_ == nullptr) return;
+  events_.tell(Event::Kind::kCheckpoint, {}, checkpointing_->write({validation_pending_, stopped_, interim}).string());
+}
+
+/// Behind a checkpoint, so that nothing is lost when it fails; what it finds may end training, which needs a checkpoint
+/// then where there was none.
+void TrainingLoop::validate() {
+  events_.announce(Event::Kind::kValidateStart, "validate");
+  share_buffers(setup_.components(), setup_.ranks());
+  const auto results = evaluator_.measure(setup_.validate_feed(), "validate");
+  events_.tell(Event::Kind::kValidateEnd, as_list(results));
+  if (saved_) note_validated(results);
+  if (stopped_.empty()) observe_metrics(results);
+  if (!stopped_.empty() && !saved_) {
+    save(false);
+    note_validated(results);
+  }
+  validation_pending_ = false;
+}
+
+void TrainingLoop::note_validated(const std::map<std::string, double>& results) {
+  if (checkpointing_ == nullptr || !checkpointing_->validated(results)) return;
+  events_.tell(Event::Kind::kBest, as_list(results), checkpointing_->last_path().string());
+}
+
+void TrainingLoop::observe_metrics(const std::map<std::string, double>& results) {
+  setup_.optimization().observe(training_.progress(), results);
+  Asked asked;
+  for (const Components::Observing& each : setup_.components().stop()) {
+    const auto found = results.find(each.attached->metric_key);
+    if (found == results.end()) continue;
+    Progress progress = training_.progress();
+    progress.metric = Observation{found->second, each.attached->metric_direction.value_or(Direction::kMax)};
+    ask(each, progress, asked);
+  }
+  settle_stop(asked);
+}
+
+void TrainingLoop::ask(const Components::Observing& each, const Progress& progress, Asked& asked) {
+  void* const ability = each.handle.get().ability(Controller::kAbility);
+  if (ability == nullptr) return;
+  try {
+    static_cast<Controller*>(ability)->at_step(progress, asked);
+  } catch (...) {
+    throw PlacedError(
+        core::diagnose(setup_.components().resolved(), *each.attached, current_error(ErrorCode::kPlugin)));
+  }
+}
+
+}  // namespace tenon::engine

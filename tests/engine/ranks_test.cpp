@@ -1,0 +1,164 @@
+// Micro-batches and ranks: however a batch is cut, its gradient, its metrics and its log are those of the whole.
+#include <cmath>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <engine/pipeline_fixture.hpp>
+#include <engine/tensor_files.hpp>
+
+#include <ATen/ATen.h>
+#include <core/storage/canonical_json.hpp>
+
+namespace tenon::engine {
+namespace {
+
+constexpr double kBound = 1e-12;
+
+/// How a batch of 54 samples is cut: over ranks, and over micro-batches. 1,077 samples leave a last window of 51.
+struct Cut {
+  int64_t ranks;
+  int64_t accumulate;
+};
+
+/// In float64, without dropout and augmentation; the class weights make the weights of micro-batches uneven.
+std::vector<std::string> settings(Cut cut) {
+  std::vector<std::string> sets{
+      R"(+nodes.prec={"use":"precision:fp64"})",
+      R"(+fit.precision="prec")",
+      R"(nodes.net.with.dropout=0)",
+      R"(nodes.opt={"use":"optimizer:recording","of":"net","with":{"lr":0.05}})",
+      R"(nodes.loss.with={"class_weights":[1,2,3,4,5,6,7,8,9,0.5],"label_smoothing":0.1})",
+      R"(+fit.clip={"norm":1.0})",
+      R"(checkpoint.keep={"last":100})",
+      R"(checkpoint.every="10 steps")",
+      "nodes.train.with.batch=" + std::to_string(54 / cut.accumulate),
+      "fit.accumulate=" + std::to_string(cut.accumulate),
+  };
+  if (cut.ranks > 1) {
+    sets.push_back(R"(+nodes.ranks={"use":"distributed:threads","with":{"ranks":)" + std::to_string(cut.ranks) + "}}");
+    sets.push_back(R"(run.distributed="ranks")");
+  }
+  return sets;
+}
+
+/// The greatest difference of two safetensors files, which hold the same names.
+double difference(const std::filesystem::path& a, const std::filesystem::path& b) {
+  const Tensors left = read_tensors(a);
+  const Tensors right = read_tensors(b);
+  EXPECT_EQ(left.size(), right.size());
+  EXPECT_FALSE(left.empty());
+  double most = 0;
+  for (const auto& [name, tensor] : left) {
+    most = std::max(most, (tensor - right.at(name)).abs().max().item<double>());
+  }
+  return most;
+}
+
+/// Every number of the log by step and key, wall-clock values left out.
+std::map<std::string, double> logged(const RunOutcome& outcome) {
+  std::map<std::string, double> values;
+  std::ifstream log(outcome.directory / "log.jsonl");
+  for (std::string line; std::getline(log, line);) {
+    const core::Json json = core::Json::parse(line);
+    if (!json.contains("values")) continue;
+    for (const auto& [key, value] : json["values"].items()) {
+      if (key == "train.waiting") continue;
+      values[json["event"].get<std::string>() + " " + std::to_string(json["step"].get<int64_t>()) + " " + key] =
+          core::number_of(value);
+    }
+  }
+  return values;
+}
+
+class Ranks : public PipelineTest {
+ protected:
+  std::vector<std::string> threads(int64_t ranks, std::vector<std::string> sets = {}) {
+    sets.push_back(R"(+nodes.ranks={"use":"distributed:threads","with":{"ranks":)" + std::to_string(ranks) + "}}");
+    sets.push_back(R"(run.distributed="ranks")");
+    return sets;
+  }
+};
+
+TEST_F(Ranks, UnevenMicroBatchesOnOneTwoAndThreeRanksEqualOneLargeBatch) {
+  const RunOutcome whole = run(kSmallPipeline, settings({1, 1}));
+  ASSERT_EQ(whole.steps, 40);
+  const auto log = logged(whole);
+  double worst_gradient = 0;
+  double worst_weight = 0;
+  double worst_log = 0;
+  for (const Cut cut : {Cut{1, 2}, Cut{1, 6}, Cut{2, 1}, Cut{2, 3}, Cut{3, 1}, Cut{3, 2}}) {
+    const RunOutcome parts = run(kSmallPipeline, settings(cut));
+    ASSERT_EQ(parts.steps, 40);
+    for (const int64_t step : {10, 20, 30, 40}) {  // 20 and 40 end with the short window
+      const auto name = std::filesystem::path("checkpoints") / core::step_name(step);
+      const double gradient = difference(whole.directory / name / "optimizer.opt.safetensors",
+                                         parts.directory / name / "optimizer.opt.safetensors");
+      EXPECT_LT(gradient, kBound) << cut.ranks << " ranks, " << cut.accumulate << " micro-batches, step " << step;
+      worst_gradient = std::max(worst_gradient, gradient);
+      worst_weight = std::max(worst_weight, difference(whole.directory / name / "model.net.safetensors",
+                                                       parts.directory / name / "model.net.safetensors"));
+    }
+    const auto other = logged(parts);
+    ASSERT_EQ(log.size(), other.size());
+    for (const auto& [key, value] : log) {
+      ASSERT_TRUE(other.contains(key)) << key;
+      worst_log = std::max(worst_log, std::abs(value - other.at(key)));
+      EXPECT_NEAR(value, other.at(key), kBound) << key;
+    }
+    EXPECT_EQ(whole.validation, parts.validation);
+  }
+  EXPECT_LT(worst_weight, kBound);
+  RecordProperty("worst_gradient", std::to_string(worst_gradient));
+  std::printf("worst differences: gradients %.2g, weights %.2g, log %.2g\n", worst_gradient, worst_weight, worst_log);
+}
+
+TEST_F(Ranks, OneThatAsksToStopStopsAllAtTheSameStep) {
+  const RunOutcome outcome =
+      run(kSmallPipeline, threads(3, {R"(stop=[{"use":"observer:stops_one_rank","with":{"step":7}}])"}));
+  EXPECT_EQ(outcome.steps, 7);
+  EXPECT_EQ(outcome.stopped, "one rank of three has had enough");
+}
+
+TEST_F(Ranks, OneThatFailsEndsAllWithItsError) {
+  for (const int64_t ranks : {2, 3}) {
+    try {
+      run(kSmallPipeline, threads(ranks, {R"(nodes.shift={"use":"transform:throwing","in":"train_set"})"}));
+      FAIL() << "nothing was thrown";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::kData) << error.what();
+      EXPECT_NE(std::string(error.what()).find("this sample is unreadable"), std::string::npos) << error.what();
+    }
+  }
+}
+
+TEST_F(Ranks, InterruptedAndResumedGiveTheBytesOfTheStraightRun) {
+  const std::vector<std::string> sets = threads(2, {"fit.accumulate=3", R"(validate.every="4 steps")"});
+  const RunOutcome straight = run(kSmallPipeline, sets);
+  for (const int64_t step : {int64_t{1}, int64_t{5}, straight.steps}) {
+    runs_ = folder_ / std::to_string(step);
+    RunRequest first = request(kSmallPipeline, sets);
+    first.interrupt_at = step;
+    EXPECT_EQ(run_session(first).steps, step);
+    const RunOutcome second = run_session(resumed(kSmallPipeline, sets));
+    EXPECT_EQ(bytes_below(straight.last_checkpoint), bytes_below(second.last_checkpoint)) << step;
+  }
+}
+
+TEST_F(Ranks, BatchNormValidatesAndSavesWithTheStatisticsOfTheFirst) {
+  const std::vector<std::string> sets =
+      threads(2, {R"(nodes.net={"use":"model:cnn","in":{"image":"batch.image"},"with":{"classes":10,"width":8}})"});
+  const RunOutcome first = run(kSmallPipeline, sets);
+  const RunOutcome second = run(kSmallPipeline, sets);
+  EXPECT_EQ(checkpoint_bytes(first), checkpoint_bytes(second));
+  EXPECT_GT(first.validation.at("validate.acc"), 0.5);
+}
+
+TEST_F(Ranks, MoreRanksThanSamplesOfABatchStillFinish) {
+  // With a batch of two, one of three ranks has no sample in any step.
+  const RunOutcome outcome = run(kSmallPipeline, threads(3, {"nodes.train.with.batch=2", "fit.epochs=1"}));
+  EXPECT_EQ(outcome.steps, 539);
+}
+
+}  // namespace
+}  // namespace tenon::engine

@@ -1,0 +1,204 @@
+"""`tenon run --resume`, signals and --accept, as one meets them on the command line."""
+
+import json
+import pathlib
+import signal
+import subprocess
+import time
+import unittest
+
+from program import PROGRAM, TIME_LIMIT, ProgramTest
+
+SHORT = ["--set", "vars.epochs=3", "--set", "export=[]"]
+LONG = ["--set", "vars.epochs=2000", "--set", "export=[]"]
+
+
+class ResumeTest(ProgramTest):
+    def run_digits(self, *options):
+        return self.tenon("run", "digits.json", *options)
+
+    def outcome(self, *options):
+        code, _, err = self.run_digits(*options, "--outcome", "outcome.json")
+        return code, err, json.loads((self.folder / "outcome.json").read_text())
+
+    def interrupt_at(self, step):
+        code, err, outcome = self.outcome(*SHORT, "--interrupt-at", str(step))
+        self.assertEqual(code, 75, err)
+        return err, outcome
+
+    def started(self, *options):
+        """A long run that has made some steps."""
+        process = subprocess.Popen([PROGRAM, "run", "digits.json", *LONG, *options], cwd=self.folder,
+                                   env=self.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        log = self.folder / "runs" / "digits" / "0001" / "log.jsonl"
+        deadline = time.monotonic() + TIME_LIMIT
+        while time.monotonic() < deadline and not (log.exists() and '"step"' in log.read_text()):
+            time.sleep(0.05)
+        return process
+
+    def test_the_first_signal_saves_and_says_how_to_go_on(self):
+        for number, expected in ((signal.SIGTERM, 75), (signal.SIGUSR1, 75), (signal.SIGINT, 130)):
+            with self.subTest(signal=number.name):
+                process = self.started()
+                process.send_signal(number)
+                _, err = process.communicate(timeout=TIME_LIMIT)
+                self.assertEqual(process.returncode, expected, err)
+                self.assertIn(f"Interrupted by {number.name}", err)
+                saved = sorted((self.folder / "runs/digits/0001/checkpoints").glob("step-*"))[-1]
+                self.assertIn(str(saved.relative_to(self.folder)), err)
+                self.assertIn("--resume runs/digits/0001", err)
+                subprocess.run(["rm", "-rf", "runs"], cwd=self.folder, check=True)
+
+    def test_the_second_signal_ends_at_once(self):
+        # A transform-free pipeline saves too fast to be caught in between: the process is stopped meanwhile.
+        process = self.started()
+        process.send_signal(signal.SIGSTOP)
+        process.send_signal(signal.SIGTERM)
+        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGCONT)
+        process.communicate(timeout=TIME_LIMIT)
+        self.assertIn(process.returncode, (-signal.SIGTERM, -signal.SIGINT))
+
+    def test_never_is_the_default_and_mentions_what_stands_still(self):
+        self.interrupt_at(5)
+        code, err, outcome = self.outcome(*SHORT)
+        self.assertEqual(code, 0, err)
+        self.assertIn("runs/digits/0001 was interrupted at step 5; --resume auto goes on with it", err)
+        self.assertEqual(pathlib.Path(outcome["directory"]).name, "0002")
+        self.assertEqual(outcome["first_step"], 0)
+
+    def test_auto_goes_on_once_and_then_begins_anew(self):
+        self.interrupt_at(20)
+        code, err, second = self.outcome(*SHORT, "--resume", "auto")
+        self.assertEqual(code, 0, err)
+        self.assertIn("Resuming runs/digits/0001 at step 20", err)
+        self.assertEqual((second["first_step"], second["steps"]), (20, 51))
+        code, err, third = self.outcome(*SHORT, "--resume", "auto")
+        self.assertEqual(code, 0, err)
+        self.assertEqual(pathlib.Path(third["directory"]).name, "0002")
+        self.assertEqual(third["first_step"], 0)
+
+    def test_must_without_anything_to_go_on_with_is_exit_9(self):
+        code, _, err = self.run_digits(*SHORT, "--resume", "must")
+        self.assertEqual(code, 9, err)
+        self.interrupt_at(5)
+        self.assertEqual(self.run_digits(*SHORT, "--resume", "must")[0], 0)
+        code, _, err = self.run_digits(*SHORT, "--resume", "must")
+        self.assertEqual(code, 9, err)
+        self.assertIn("0001", err)
+
+    def test_a_path_of_a_checkpoint_branches_off_and_leaves_the_run_alone(self):
+        self.assertEqual(self.run_digits(*SHORT)[0], 0)
+        old = self.folder / "runs/digits/0001"
+        before = {path: path.read_bytes() for path in old.rglob("*") if path.is_file()}
+        code, err, outcome = self.outcome(*SHORT, "--resume", "runs/digits/0001/checkpoints/step-000034")
+        self.assertEqual(code, 0, err)
+        self.assertEqual((outcome["first_step"], outcome["steps"]), (34, 51))
+        self.assertEqual(pathlib.Path(outcome["directory"]).name, "0002")
+        self.assertEqual(before, {path: path.read_bytes() for path in old.rglob("*") if path.is_file()})
+        for file in (old / "checkpoints/step-000051").iterdir():
+            self.assertEqual(file.read_bytes(),
+                             (self.folder / "runs/digits/0002/checkpoints/step-000051" / file.name).read_bytes())
+
+    def test_a_changed_rate_is_refused_until_it_is_accepted(self):
+        self.interrupt_at(5)
+        changed = [*SHORT, "--set", "vars.lr=0.001", "--resume", "auto"]
+        code, _, err = self.run_digits(*changed)
+        self.assertEqual(code, 2, err)
+        self.assertIn("--accept lr", err)
+        self.assertIn("--resume never", err)
+        self.assertNotIn("step-000006", str(list(self.folder.rglob("*"))))
+        code, _, err = self.run_digits(*changed, "--accept", "lr")
+        self.assertEqual(code, 0, err)
+
+    def test_another_optimizer_begins_with_fresh_state_once_accepted(self):
+        self.interrupt_at(20)
+        swapped = [*SHORT, "--set", 'nodes.opt={"use":"optimizer:sgd","of":"net","with":{"lr":0.01}}', "--resume", "auto"]
+        code, _, err = self.run_digits(*swapped)
+        self.assertEqual(code, 2, err)
+        self.assertIn("--accept optimizer", err)
+        code, _, err = self.run_digits(*swapped, "--accept", "optimizer")
+        self.assertEqual(code, 0, err)
+
+    def test_other_workers_go_on_without_being_asked_and_give_the_same_bytes(self):
+        self.interrupt_at(5)
+        self.assertEqual(self.run_digits(*SHORT, "--resume", "auto", "--set", "nodes.train.with.workers=3")[0], 0)
+        self.assertEqual(self.run_digits(*SHORT)[0], 0)
+        runs = self.folder / "runs/digits"
+        for file in (runs / "0001/checkpoints/step-000051").iterdir():
+            self.assertEqual(file.read_bytes(), (runs / "0002/checkpoints/step-000051" / file.name).read_bytes())
+
+    def test_a_live_run_is_not_taken_from_its_process(self):
+        process = self.started()
+        try:
+            code, _, err = self.run_digits(*LONG, "--resume", "auto")
+            self.assertEqual(code, 10, err)
+            self.assertIn("running", err)
+        finally:
+            process.kill()
+            process.communicate()
+
+    def test_mistyped_words_get_their_fix(self):
+        code, _, err = self.run_digits("--resume", "atuo")
+        self.assertEqual(code, 2, err)
+        self.assertIn("auto", err)
+        code, _, err = self.run_digits("--accept", "learning_rate")
+        self.assertEqual(code, 2, err)
+        code, _, err = self.run_digits("--interrupt-at", "0")
+        self.assertEqual(code, 2, err)
+        self.assertFalse((self.folder / "runs").exists())
+
+
+class EvalTest(ProgramTest):
+    def test_the_best_checkpoint_gives_the_runs_own_numbers_to_the_last_digit(self):
+        code, _, err = self.tenon("run", "digits.json", *SHORT, "--outcome", "outcome.json")
+        self.assertEqual(code, 0, err)
+        outcome = json.loads((self.folder / "outcome.json").read_text())
+        for on in ("test", "validate"):
+            code, out, err = self.tenon("eval", "runs/digits/0001", "--on", on, "--format", "json")
+            self.assertEqual(code, 0, err)
+            own = outcome["test" if on == "test" else "validation"]
+            self.assertEqual(json.loads(out)["metrics"], own)
+            code, out, err = self.tenon("eval", outcome["tested_checkpoint"], "--on", on)
+            self.assertEqual(code, 0, err)
+            for key, value in own.items():
+                self.assertIn(f"{key}  {value!r}", out)
+
+    def test_every_kept_checkpoint_is_measured_as_the_index_says_and_nothing_changes(self):
+        self.assertEqual(self.tenon("run", "digits.json", *SHORT)[0], 0)
+        run = self.folder / "runs/digits/0001"
+        before = {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in run.rglob("*") if path.is_file()}
+        index = json.loads((run / "checkpoints/index.json").read_text())
+        measured = 0
+        for record in index["history"]:
+            if not record["kept"]:
+                continue
+            code, out, err = self.tenon("eval", f"{run}/checkpoints/step-{record['step']:06}", "--on", "validate",
+                                        "--format", "json")
+            self.assertEqual(code, 0, err)
+            self.assertEqual(json.loads(out)["metrics"], record["metrics"])
+            measured += 1
+        self.assertGreaterEqual(measured, 2)
+        self.assertEqual(before,
+                         {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in run.rglob("*") if path.is_file()})
+
+    def test_what_is_no_run_is_told(self):
+        code, _, err = self.tenon("eval", "digits.json")
+        self.assertEqual(code, 9, err)
+        self.assertIn("neither a run directory", err)
+
+    def test_a_section_that_is_not_there_is_told(self):
+        self.assertEqual(self.tenon("run", "digits.json", *SHORT)[0], 0)
+        config = self.folder / "runs/digits/0001/config.resolved.json"
+        pipeline = json.loads(config.read_text())
+        del pipeline["test"]
+        for name in ("test", "test_x", "test_set"):
+            del pipeline["nodes"][name]
+        config.write_text(json.dumps(pipeline))
+        code, _, err = self.tenon("eval", "runs/digits/0001", "--on", "test")
+        self.assertEqual(code, 2, err)
+        self.assertIn('no section "test"', err)
+
+
+if __name__ == "__main__":
+    unittest.main()
