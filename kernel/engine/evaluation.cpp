@@ -31,7 +31,7 @@ std::map<std::string, double> evaluate_checkpoint(const EvaluateRequest& request
   for (const std::string& name : path.step) {
     if (graph.at(name).kind != "model") continue;
     components.entering(name, "cannot take its weights", [&] {
-      Model& model = components.node<Model>(name);
+      auto& model = components.node<Model>(name);
       materialize_untrained(model, options);
       load_model(model, name, checkpoint);
     });

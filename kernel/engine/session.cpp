@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <csignal>
-#include <cstring>
 #include <memory>
 #include <optional>
 #include <string>
@@ -105,7 +103,9 @@ class Session {
     try {
       go(poll, provenance);
     } catch (const Error& error) {
-      finish(error.what(), Event::Kind::kFailure);
+      tell_problems();
+      events_.tell(Event::Kind::kFailure, {}, error.what());
+      finish();
       throw;
     }
     return std::move(outcome_);
@@ -137,14 +137,13 @@ class Session {
       train(loop, standing);
       test(evaluator);
       if (setup_.leads()) export_models(poll, provenance);
-      finish(outcome_.stopped.empty() ? "done" : outcome_.stopped, Event::Kind::kRunEnd);
+      tell_problems();
+      events_.tell(Event::Kind::kRunEnd, {}, outcome_.stopped.empty() ? "done" : outcome_.stopped);
+      finish();
     } catch (const Interrupted& interrupted) {
       outcome_.interrupted = interrupted.signal;
       note_position(loop);
-      const char* const name = sigabbrev_np(interrupted.signal);
-      finish(fmt::format("interrupted by {}{}", name == nullptr ? "signal " : "SIG",
-                         name == nullptr ? std::to_string(interrupted.signal) : name),
-             Event::Kind::kMessage);
+      finish();
     }
   }
 
@@ -254,12 +253,16 @@ class Session {
     return graph.fit.path;
   }
 
-  void finish(const std::string& how, Event::Kind kind) {
+  void tell_problems() {
     if (!records_) return;
     for (const std::string& problem : records_->observers().problems()) {
       events_.tell(Event::Kind::kMessage, {}, problem);
     }
-    events_.tell(kind, {}, how);
+  }
+
+  /// The log of a run that is to go on ends with its checkpoint; observers get what is left.
+  void finish() {
+    if (!records_) return;
     records_->log().sync();
     if (!records_->observers().drain(kObserverLimit)) setup_.components().abandon_observers();
   }

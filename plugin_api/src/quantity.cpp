@@ -48,7 +48,10 @@ struct Scale {
 
 double scaled(std::string_view text, const Parts& parts, std::span<const Scale> scales, std::string_view units) {
   for (const Scale& scale : scales) {
-    if (scale.unit == parts.unit) return parts.number * scale.factor;
+    if (scale.unit != parts.unit) continue;
+    const double value = parts.number * scale.factor;
+    if (!std::isfinite(value)) throw Error(ErrorCode::kConfig, "\"" + std::string(text) + "\" is too large");
+    return value;
   }
   throw Error(ErrorCode::kConfig, "\"" + std::string(text) + "\" has the unknown unit \"" + parts.unit +
                                       "\"; units are: " + std::string(units));

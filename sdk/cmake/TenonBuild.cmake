@@ -18,7 +18,20 @@ add_compile_options(-fPIC $<$<COMPILE_LANGUAGE:CXX>:-ffunction-sections> $<$<COM
 foreach(warning all extra pedantic shadow conversion error)
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-W${warning}>)
 endforeach()
-add_link_options(-Wl,-z,defs)
+
+# The runtimes of clang's sanitizers lie in the program alone, so that our libraries leave their symbols open.
+option(TENON_FUZZ "Build with clang for libFuzzer (tests/fuzz), AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
+if(TENON_FUZZ)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL Clang)
+    message(FATAL_ERROR "TENON_FUZZ needs clang, not ${CMAKE_CXX_COMPILER_ID}: cmake --preset fuzz")
+  endif()
+  add_compile_options(-O1 -g1 -fno-omit-frame-pointer -D_GLIBCXX_ASSERTIONS
+    -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize=vptr -fno-sanitize-recover=all)
+  # Templates that our libraries and unoptimised tests both hold: the libraries keep to their own.
+  add_link_options(-fsanitize=address,undefined -Wl,-Bsymbolic-functions)
+else()
+  add_link_options(-Wl,-z,defs)
+endif()
 
 # Memory bounds the number of compilers: one over ATen takes up to 1.5 GB.
 cmake_host_system_information(RESULT tenon_cores QUERY NUMBER_OF_LOGICAL_CORES)

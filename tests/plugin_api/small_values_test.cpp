@@ -67,6 +67,7 @@ TEST(Quantity, BadTextSaysHowToWriteIt) {
     EXPECT_THROW(static_cast<void>(parse_span(text)), Error) << text;
   }
   EXPECT_THROW(static_cast<void>(parse_time("15")), Error);
+  EXPECT_THROW(static_cast<void>(parse_time("1e308 h")), Error);
   EXPECT_THROW(static_cast<void>(parse_bytes("25 mib")), Error);
 }
 

@@ -39,13 +39,13 @@ int end_of(const engine::RunOutcome& outcome) {
 }
 
 int run(const Arguments& arguments, Console& console) {
+  RunSignals signals;  // from the first moment on: what comes before the first step ends as politely as what comes later
   const std::optional<int64_t> interrupt_at = step_to_interrupt_at(arguments);
   core::Catalogue catalogue = scan_plugins(arguments, console);
   Pipeline pipeline = read_pipeline(arguments, catalogue);
   console.report(pipeline.findings, "nothing was started");
   if (!pipeline.graph) return pipeline.findings.exit_code();
 
-  RunSignals signals;
   Resuming resuming = find_resuming(arguments, *pipeline.graph, console);
   // Whoever reads the progress may leave: writing to nobody is an error of that write, not the end of a training.
   std::signal(SIGPIPE, SIG_IGN);

@@ -13,7 +13,7 @@
 namespace tenon::host {
 namespace {
 
-/// A run that stands still is easily forgotten: whoever begins a new one hears of it.
+/// A run that stands still is easily forgotten: whoever begins a new one hears of it. One that failed is not meant.
 void mention_unfinished(const core::Graph& graph, Console& console) {
   std::vector<core::RunPlace> runs;
   std::optional<core::Json> last;
@@ -24,8 +24,8 @@ void mention_unfinished(const core::Graph& graph, Console& console) {
   } catch (const Error&) {
     return;  // the run that begins will say what is wrong with the folder
   }
-  if (!last || last->value("event", "") != "message") return;
-  if (!last->value("text", "").starts_with("interrupted")) return;
+  if (!last || last->value("event", "") == "run_end" || last->value("event", "") == "failure") return;
+  if (core::list_checkpoints(runs.back().path / "checkpoints").empty()) return;
   console.complain(fmt::format("{} was interrupted at step {}; --resume auto goes on with it\n",
                                short_path(runs.back().path), last->value("step", int64_t{0})));
 }

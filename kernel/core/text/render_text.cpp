@@ -12,6 +12,16 @@
 namespace tenon::core {
 namespace {
 
+/// A key may hold anything; a terminal must not obey it.
+std::string visible(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    out += byte < 0x20 || byte == 0x7f ? fmt::format("\\u{:04x}", byte) : std::string(1, c);
+  }
+  return out;
+}
+
 constexpr std::string_view kBold = "\x1b[1m";
 constexpr std::string_view kRed = "\x1b[1;31m";
 constexpr std::string_view kYellow = "\x1b[1;33m";
@@ -69,7 +79,7 @@ class TextRenderer {
     out_ += fmt::format("{}{}\n", paint(style_of(diagnostic_.severity), head, color_),
                         paint(kBold, ": " + diagnostic_.message, color_));
     if (!diagnostic_.span && !diagnostic_.pointer.empty()) {
-      out_ += fmt::format("  {} {}\n", paint(kBlue, "-->", color_), diagnostic_.pointer);
+      out_ += fmt::format("  {} {}\n", paint(kBlue, "-->", color_), visible(diagnostic_.pointer));
     }
   }
 
@@ -77,7 +87,7 @@ class TextRenderer {
     const Source& source = *mark.span->source;
     const bool argument = source.kind() == Source::Kind::kArgument;
     out_ += fmt::format("  {} {}", paint(kBlue, mark.primary ? "-->" : ":::", color_), mark.span->describe());
-    if (mark.primary && !diagnostic_.pointer.empty()) out_ += "  " + diagnostic_.pointer;
+    if (mark.primary && !diagnostic_.pointer.empty()) out_ += "  " + visible(diagnostic_.pointer);
     out_ += '\n';
 
     const Excerpt excerpt = make_excerpt(*mark.span);

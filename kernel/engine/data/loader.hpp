@@ -2,13 +2,13 @@
 #pragma once
 
 #include <chrono>
-#include <compare>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <engine/data/batch.hpp>
@@ -39,7 +39,10 @@ struct LoaderReads {
   struct Place {
     int64_t epoch = 0;
     int64_t batch = 0;
-    friend auto operator<=>(const Place&, const Place&) = default;
+
+    friend bool operator<(const Place& a, const Place& b) noexcept {
+      return std::pair(a.epoch, a.batch) < std::pair(b.epoch, b.batch);
+    }
   };
   std::optional<Place> first;  ///< The least position.
 };

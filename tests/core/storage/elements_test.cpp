@@ -18,7 +18,7 @@ template <class T>
 class Values {
  public:
   Values(Dtype dtype, const std::vector<T>& values) : bytes_(values.size() * sizeof(T) + 1), dtype_(dtype) {
-    std::memcpy(bytes_.data() + 1, values.data(), values.size() * sizeof(T));
+    if (!values.empty()) std::memcpy(bytes_.data() + 1, values.data(), values.size() * sizeof(T));
     shape_ = {static_cast<int64_t>(values.size())};
   }
   [[nodiscard]] Array array() { return {bytes_.data() + 1, dtype_, shape_}; }

@@ -72,6 +72,12 @@ TEST(RenderText, ShowsAnArgumentWithItsOption) {
             "   |                         ^^^\n");
 }
 
+TEST(RenderText, AKeyCannotCommandTheTerminal) {
+  Diagnostic diagnostic = at("{\"lr\": 1}", 1, 5);
+  diagnostic.pointer = "/nodes/\x1b[31m\x7f";
+  EXPECT_NE(render_text(diagnostic).find("/nodes/\\u001b[31m\\u007f\n"), std::string::npos);
+}
+
 TEST(RenderText, ShowsSecondaryPlacesWithDashes) {
   Diagnostic diagnostic = at("{\"lr\": 1}\n{\"lr\": 2}", 11, 15);
   const Span first{diagnostic.span.source, 1, 5};
