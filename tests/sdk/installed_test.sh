@@ -65,6 +65,9 @@ set -e
 grep -q "plugin old, this Tenon cxx11" "$work/refused.err" ||
   { cat "$work/refused.err"; fail "the refusal does not name both sides"; }
 
+# An optimizer with state, over libtorch.
+bash "$source_dir/tests/sdk/lion.sh" "$prefix" "$work"
+
 # The families configure as a project of their own, and one with and one without libtorch build.
 cp -r "$source_dir/plugins" "$work/plugins"
 cmake -S "$work/plugins" -B "$work/plugins-build" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" > "$work/configure.log" ||

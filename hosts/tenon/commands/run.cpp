@@ -39,7 +39,8 @@ int end_of(const engine::RunOutcome& outcome) {
 }
 
 int run(const Arguments& arguments, Console& console) {
-  RunSignals signals;  // from the first moment on: what comes before the first step ends as politely as what comes later
+  RunSignals
+      signals;  // from the first moment on: what comes before the first step ends as politely as what comes later
   const std::optional<int64_t> interrupt_at = step_to_interrupt_at(arguments);
   core::Catalogue catalogue = scan_plugins(arguments, console);
   Pipeline pipeline = read_pipeline(arguments, catalogue);

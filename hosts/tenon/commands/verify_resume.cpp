@@ -66,9 +66,8 @@ struct Trial {
 
 class ResumeProof {
  public:
-  ResumeProof(const core::Graph& graph, ProofRuns& runs) : graph_(graph), runs_(runs) {}
-
-  void run_straight() { straight_ = runs_.run("straight", "the straight run", {}); }
+  /// Makes the straight run.
+  explicit ResumeProof(ProofRuns& runs) : runs_(runs), straight_(runs.run("straight", "the straight run", {})) {}
 
   [[nodiscard]] int64_t steps() const noexcept { return straight_.steps; }
 
@@ -131,7 +130,6 @@ class ResumeProof {
     }
   }
 
-  const core::Graph& graph_;
   ProofRuns& runs_;
   ProofRun straight_;
 };
@@ -176,8 +174,9 @@ std::string verdict(const Trial& failed, const std::optional<core::Comparison>& 
   std::string text =
       fmt::format("the run that was stopped at step {} and resumed is not the one that never stopped", failed.step);
   const auto entries = [](const core::Comparison& comparison) {
-    return fmt::format("{} of the checkpoint differ{}, first", counted(comparison.differences.size(), "value"),
-                       comparison.differences.size() == 1 ? "s" : "");
+    const std::size_t count = comparison.differences.size();
+    return fmt::format("{} of the checkpoint differ{}, first",
+                       count == 1 ? "1 entry" : fmt::format("{} entries", count), count == 1 ? "s" : "");
   };
   if (localised) {
     text += fmt::format(". Already after its first step, {}, {} {}", failed.step + 1, entries(*localised),
@@ -196,8 +195,7 @@ int verify(const Arguments& arguments, Console& console, const core::Graph& grap
   const auto say = [&](const std::string& line) {
     if (!arguments.json()) console.complain(line + '\n');
   };
-  ResumeProof proof(graph, runs);
-  proof.run_straight();
+  ResumeProof proof(runs);
   say(fmt::format("straight run: {}", counted(static_cast<std::size_t>(proof.steps()), "step")));
 
   std::vector<Trial> trials;

@@ -14,7 +14,7 @@ namespace tenon::host {
 /// weights which it moves, and all before the manifest's hashes. `comparison` has at least one.
 [[nodiscard]] const core::CheckpointDifference& nearest_to_cause(const core::Comparison& comparison);
 
-/// "head.bias of net, model:mlp, updated by opt, optimizer:adamw, in model.net.safetensors: 3 of 10 elements differ, …".
+/// "head.bias of net, model:mlp, updated by opt, optimizer:adamw, in model.net.safetensors: 3 of 10 elements differ …"
 /// `one` and `other` are what the sides are called where something is missing: "the straight run".
 [[nodiscard]] std::string describe(const core::CheckpointDifference& difference, const core::Graph& graph,
                                    std::string_view one, std::string_view other);

@@ -133,7 +133,8 @@ CheckpointPosition position_of(const fs::path& checkpoint) {
 }
 
 ProofRuns::ProofRuns(const Arguments& arguments, const core::Graph& graph)
-    : folder_(make_folder(arguments.value("keep"))),
+    : program_(program_file()),
+      folder_(make_folder(arguments.value("keep"))),
       keep_(arguments.has("keep")),
       options_(common_options(arguments, graph)),
       pipeline_(arguments.operands().front()) {}
@@ -150,7 +151,7 @@ ProofRun ProofRuns::run(const std::string& place, const std::string& what, const
   all.insert(all.end(), {"--set", "run.dir=" + compact((folder_ / place).string()), "--outcome", outcome.string()});
   all.insert(all.end(), options.begin(), options.end());
   all.insert(all.end(), {"--", pipeline_});
-  const core::ChildResult child = core::run_child(program_file(), all, folder_ / (place + ".messages"), core::kNoLimit,
+  const core::ChildResult child = core::run_child(program_, all, folder_ / (place + ".messages"), core::kNoLimit,
                                                   [] { return Interruption::signal() != 0; });
   if (Interruption::signal() != 0) throw Interrupted{Interruption::signal()};
   if (child.exit_code != expected) refuse(child, what, expected);

@@ -72,6 +72,7 @@ class ProofRuns {
                int expected = 0);
 
  private:
+  std::filesystem::path program_;
   std::filesystem::path folder_;
   bool keep_;
   std::vector<std::string> options_;  // of every run

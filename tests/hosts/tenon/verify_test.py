@@ -56,8 +56,8 @@ class VerifyTest(ProgramTest):
         self.assertEqual((result["equal"], result["steps"], result["beyond"]), (True, 17, [23]))
         [place] = result["places"]
         self.assertEqual(result["bytes"], place["bytes"])
-        self.assertEqual([place[key] for key in ("step", "steps_again", "samples_again", "equal", "differences", "log")],
-                         [7, 0, 0, True, [], None])
+        keys = ("step", "steps_again", "samples_again", "equal", "differences", "log")
+        self.assertEqual([place[key] for key in keys], [7, 0, 0, True, [], None])
         for line in err.splitlines():
             json.loads(line)
 
@@ -79,14 +79,16 @@ class VerifyTest(ProgramTest):
         code, out, err = self.tenon("verify", "repro", *pipe)
         self.assertEqual(code, 8, err)
         self.assertRegex(out, r"(?m)^  2 .*differs: exp_avg/net\S+ in optimizer\.opt\.safetensors$")
-        self.assertRegex(err, r"error: run 2 \(0 workers, prefetch 1\) is not the same as run 1: its checkpoint step-000017 differs, "
-                              r"first exp_avg/net\S+ of opt, optimizer:adamw, in optimizer.opt.safetensors: \d+ of \d+ elements")
+        self.assertRegex(err, r"error: run 2 \(0 workers, prefetch 1\) is not the same as run 1: its checkpoint "
+                              r"step-000017 differs, first exp_avg/net\S+ of opt, optimizer:adamw, in "
+                              r"optimizer.opt.safetensors: \d+ of \d+ elements")
         code, out, err = self.tenon("verify", "resume", *pipe, "--set", "nodes.train.with.workers=0", "--at", "5,end")
         self.assertEqual(code, 8, err)
         self.assertRegex(out, r"(?m)^  step 5 +0 +0 .*differs: exp_avg/net\S+ in optimizer\.opt\.safetensors$")
         self.assertRegex(out, r"(?m)^  step 17 +0 +0 .*equal$")
-        self.assertRegex(err, r"error: the run that was stopped at step 5 and resumed is not the one that never stopped. "
-                              r"Already after its first step, 6, \d+ values of the checkpoint differ, first exp_avg/net\.")
+        self.assertRegex(err, r"error: the run that was stopped at step 5 and resumed is not the one that never "
+                              r"stopped. Already after its first step, 6, \d+ entries of the checkpoint differ, first "
+                              r"exp_avg/net\.")
         self.assertEqual(self.leftovers(), [])
 
     def test_what_leaves_training_alone_is_left_out(self):
