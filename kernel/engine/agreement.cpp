@@ -7,13 +7,21 @@
 
 namespace tenon::engine {
 
-void agree(Collectives& ranks, std::span<int64_t> values) {
+namespace {
+
+void combine(Collectives& ranks, std::span<int64_t> values, Collectives::Op op) {
   if (ranks.world() == 1) return;
   at::Tensor all = at::empty({static_cast<int64_t>(values.size())}, at::TensorOptions(at::kLong));
   std::copy(values.begin(), values.end(), all.data_ptr<int64_t>());
-  ranks.all_reduce(all, Collectives::Op::kMax);
+  ranks.all_reduce(all, op);
   std::copy_n(all.const_data_ptr<int64_t>(), values.size(), values.begin());
 }
+
+}  // namespace
+
+void agree(Collectives& ranks, std::span<int64_t> values) { combine(ranks, values, Collectives::Op::kMax); }
+
+void add_up(Collectives& ranks, std::span<int64_t> values) { combine(ranks, values, Collectives::Op::kSum); }
 
 std::string broadcast_text(Collectives& ranks, const std::string& text, int64_t root) {
   if (ranks.world() == 1) return text;

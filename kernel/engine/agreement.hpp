@@ -14,6 +14,9 @@ namespace tenon::engine {
 /// The greatest of all ranks for each value, in place: one small collective, none with one rank. [trainer]
 void agree(Collectives& ranks, std::span<int64_t> values);
 
+/// The sum of all ranks for each value, in place. Likewise.
+void add_up(Collectives& ranks, std::span<int64_t> values);
+
 /// The root's text on every rank. [trainer]
 [[nodiscard]] std::string broadcast_text(Collectives& ranks, const std::string& text, int64_t root = 0);
 

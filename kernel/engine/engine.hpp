@@ -86,8 +86,10 @@ struct RunOutcome {
   std::filesystem::path directory;  ///< Empty when the run was interrupted before it had one.
   int interrupted = 0;              ///< The signal that ended it early; what it had is saved.
   int64_t first_step = 0;           ///< Where this process began: 0, or the step of the checkpoint.
-  int64_t steps = 0;                ///< Position reached; steps - first_step were made here.
-  int64_t samples_read = 0;         ///< Training samples that were fetched here, also those made ahead.
+  int64_t steps = 0;                ///< Position reached.
+  int64_t steps_executed = 0;       ///< Counted one by one as they were made here.
+  int64_t samples_used = 0;         ///< Of these steps, over all ranks.
+  int64_t samples_read = 0;         ///< Training samples that were fetched here by all ranks, also those made ahead.
   std::optional<std::pair<int64_t, int64_t>> first_read;  ///< Epoch and batch of the first of them.
   int64_t epochs = 0;
   double train_seconds = 0;               ///< From the first step to the last, validation and saving included.

@@ -8,23 +8,26 @@
 #include <engine/evaluate.hpp>
 #include <engine/models.hpp>
 #include <engine/plan.hpp>
+#include <engine/ranks.hpp>
 #include <engine/setup.hpp>
 #include <engine/training.hpp>
 
 namespace tenon::engine {
 
-std::map<std::string, double> evaluate_checkpoint(const EvaluateRequest& request) {
+namespace {
+
+/// One rank's part.
+std::map<std::string, double> measure(const EvaluateRequest& request, Collectives& ranks) {
   const core::Graph& graph = request.graph;
   const core::Path& path = request.test ? graph.test.value().path : graph.validate.value().path;
   const c10::Device device = prepare_device(graph, request.resolved);
   Components components(graph, request.resolved, request.catalogue);
   core::ComponentHandle plain;
   const Precision& precision = precision_of(components, plain);
-  OneRank alone;
   Feed feed(components, path, static_cast<uint64_t>(graph.run.seed));
   static_cast<void>(plan_networks(components, {&feed}, precision));
   open_datasets(components, &path);
-  feed.connect(alone, device, precision.storage());
+  feed.connect(ranks, device, precision.storage());
 
   const core::Checkpoint checkpoint = core::read_checkpoint(request.checkpoint);
   const at::TensorOptions options = at::TensorOptions(precision.storage()).device(device);
@@ -36,9 +39,25 @@ std::map<std::string, double> evaluate_checkpoint(const EvaluateRequest& request
       load_model(model, name, checkpoint);
     });
   }
-  const InterruptionPoll poll(nullptr, alone);
-  const Evaluator evaluator(components, alone, precision, poll, make_generator(device));
+  const InterruptionPoll poll(nullptr, ranks);
+  const Evaluator evaluator(components, ranks, precision, poll, make_generator(device));
   return evaluator.measure(feed, path.name);
+}
+
+}  // namespace
+
+std::map<std::string, double> evaluate_checkpoint(const EvaluateRequest& request) {
+  std::map<std::string, double> metrics;
+  const bool several =
+      run_in_process(request.graph, request.resolved, request.catalogue, [&](int64_t rank, Collectives& ranks) {
+        return [&request, &metrics, &ranks, rank] {
+          auto own = measure(request, ranks);
+          if (rank == 0) metrics = std::move(own);
+        };
+      });
+  if (several) return metrics;
+  OneRank alone;
+  return measure(request, alone);
 }
 
 }  // namespace tenon::engine

@@ -8,7 +8,10 @@
 #include <thread>
 #include <vector>
 
+#include <core/plugin/loader.hpp>
 #include <engine/components.hpp>
+#include <engine/device.hpp>
+#include <engine/engine.hpp>
 
 namespace tenon::engine {
 namespace {
@@ -53,6 +56,27 @@ void run_ranks(InProcess& team, const std::function<void(int64_t rank)>& body) {
   }
   threads.clear();  // joins
   failure.rethrow();
+}
+
+bool run_in_process(const core::Graph& graph, const core::Resolved& resolved, const core::Catalogue& catalogue,
+                    const std::function<std::function<void()>(int64_t rank, Collectives& ranks)>& make) {
+  const core::Node* const backend = graph.find(graph.run.distributed);
+  if (backend == nullptr || !backend->info->has_ability(InProcess::kAbility)) return false;
+  core::Loader loader(catalogue);
+  core::ComponentHandle handle;
+  try {
+    handle = loader.create(backend->use(), backend->with);
+  } catch (...) {
+    throw PlacedError(core::diagnose(resolved, *backend, current_error(ErrorCode::kPlugin)));
+  }
+  InProcess& team = *static_cast<InProcess*>(handle.get().ability(InProcess::kAbility));
+  std::vector<std::function<void()>> bodies;
+  for (int64_t rank = 0; rank < team.ranks(); ++rank) bodies.push_back(make(rank, team.rank(rank)));
+  run_ranks(team, [&](int64_t rank) {
+    prepare_thread(graph);
+    bodies[static_cast<std::size_t>(rank)]();
+  });
+  return true;
 }
 
 }  // namespace tenon::engine

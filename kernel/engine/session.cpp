@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,7 +18,6 @@
 #include <core/storage/run_directory.hpp>
 #include <core/storage/sha256.hpp>
 #include <engine/descriptions.hpp>
-#include <engine/device.hpp>
 #include <engine/export_gate.hpp>
 #include <engine/models.hpp>
 #include <engine/ranks.hpp>
@@ -142,7 +142,7 @@ class Session {
       finish();
     } catch (const Interrupted& interrupted) {
       outcome_.interrupted = interrupted.signal;
-      note_position(loop);
+      events_.announce(Event::Kind::kMessage, "interrupted");
       finish();
     }
   }
@@ -174,19 +174,32 @@ class Session {
 
   void train(TrainingLoop& loop, const Standing& standing) {
     const double begin = now();
-    loop.run(standing);
+    try {
+      loop.run(standing);
+    } catch (const Interrupted&) {
+      note_position(loop);
+      throw;
+    }
     note_position(loop);
     outcome_.train_seconds = now() - begin;
     outcome_.stopped = loop.stopped();
   }
 
+  /// Called by all ranks.
   void note_position(const TrainingLoop& loop) {
     outcome_.steps = setup_.training().step_count();
     outcome_.epochs = setup_.training().epoch();
     outcome_.samples_per_second = loop.samples_per_second();
+    outcome_.steps_executed = loop.steps_made();
+    outcome_.samples_used = loop.samples_used();
     const LoaderReads& reads = setup_.fit_feed().reads();
+    const int64_t batches = setup_.fit_feed().batches();
+    constexpr int64_t kNowhere = std::numeric_limits<int64_t>::min();
+    int64_t backwards = reads.first ? -(reads.first->epoch * batches + reads.first->batch) : kNowhere;
+    agree(setup_.ranks(), {&backwards, 1});
+    if (backwards != kNowhere) outcome_.first_read = {-backwards / batches, -backwards % batches};
     outcome_.samples_read = reads.samples;
-    if (reads.first) outcome_.first_read = {reads.first->epoch, reads.first->batch};
+    add_up(setup_.ranks(), {&outcome_.samples_read, 1});
     if (records_) outcome_.last_checkpoint = records_->checkpointing().last_path();
   }
 
@@ -275,36 +288,18 @@ class Session {
   RunOutcome outcome_;
 };
 
-/// A session for each rank, made one after the other and run side by side.
-RunOutcome run_in_process(const RunRequest& request, const core::Node& backend) {
-  core::Loader loader(request.catalogue);
-  core::ComponentHandle handle = [&] {
-    try {
-      return loader.create(backend.use(), backend.with);
-    } catch (...) {
-      throw PlacedError(core::diagnose(request.resolved, backend, current_error(ErrorCode::kPlugin)));
-    }
-  }();
-  InProcess& team = *static_cast<InProcess*>(handle.get().ability(InProcess::kAbility));
-  std::vector<std::unique_ptr<Session>> sessions;
-  for (int64_t rank = 0; rank < team.ranks(); ++rank) {
-    sessions.push_back(std::make_unique<Session>(request, &team.rank(rank)));
-  }
-  RunOutcome outcome;
-  run_ranks(team, [&](int64_t rank) {
-    prepare_thread(request.graph);
-    RunOutcome own = sessions[static_cast<std::size_t>(rank)]->run();
-    if (rank == 0) outcome = std::move(own);
-  });
-  return outcome;
-}
-
 }  // namespace
 
 RunOutcome run_session(const RunRequest& request) {
-  const core::Node* const backend = request.graph.find(request.graph.run.distributed);
-  if (backend == nullptr || !backend->info->has_ability(InProcess::kAbility)) return Session(request).run();
-  return run_in_process(request, *backend);
+  RunOutcome outcome;
+  const bool several =
+      run_in_process(request.graph, request.resolved, request.catalogue, [&](int64_t rank, Collectives& ranks) {
+        return [&outcome, rank, session = std::make_shared<Session>(request, &ranks)] {
+          RunOutcome own = session->run();
+          if (rank == 0) outcome = std::move(own);
+        };
+      });
+  return several ? outcome : Session(request).run();
 }
 
 }  // namespace tenon::engine

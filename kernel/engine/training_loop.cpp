@@ -96,6 +96,7 @@ StepReport TrainingLoop::make_step() {
   const double before = now();
   const StepReport report = training_.step(poll_.while_waiting());
   stepping_ += now() - before;
+  ++steps_made_;
   samples_ += report.samples;
   save_due_ = saved_ = false;
   return report;

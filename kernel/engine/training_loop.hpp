@@ -29,6 +29,10 @@ class TrainingLoop {
   /// Why training ended early; empty when it came to its end.
   [[nodiscard]] const std::string& stopped() const noexcept { return stopped_; }
 
+  /// Steps that were made here, and their samples over all ranks.
+  [[nodiscard]] int64_t steps_made() const noexcept { return steps_made_; }
+  [[nodiscard]] int64_t samples_used() const noexcept { return samples_; }
+
   /// Of training alone, without validation and saving.
   [[nodiscard]] double samples_per_second() const noexcept;
 
@@ -67,6 +71,7 @@ class TrainingLoop {
   bool save_due_ = false;            // the present step is one that is saved also without an interruption
   bool saved_ = false;               // and it has its checkpoint
   int64_t first_step_;
+  int64_t steps_made_ = 0;
   int64_t samples_ = 0;  // of the steps made here
   double stepping_ = 0;  // seconds spent in them
   double logged_stepping_ = 0;

@@ -68,6 +68,8 @@ TEST_F(Resume, AtAnyStepGivesTheBytesAndTheLogOfTheStraightRunAndDoesNothingTwic
     EXPECT_EQ(second.directory, first.directory);
     EXPECT_EQ(second.first_step, step);
     EXPECT_EQ(second.steps, 15);
+    EXPECT_EQ(second.steps_executed, 15 - step);
+    EXPECT_EQ(first.samples_used + second.samples_used, 3 * 1077);
     EXPECT_EQ(last_checkpoint(straight), last_checkpoint(second)) << "interrupted at " << step;
     EXPECT_EQ(told(straight), told(second)) << "interrupted at " << step;
     EXPECT_EQ(straight.validation, second.validation);

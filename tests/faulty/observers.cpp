@@ -22,10 +22,11 @@ struct StopsOneRankParams {
   TENON_PARAMS(StopsOneRankParams, tenon::field(&StopsOneRankParams::step, "step", "When it asks").min(1))
 };
 
-/// Ranks of one process make one each: the first one to come to the step asks for all.
+/// Ranks of one process make one each, in their order: the second one asks.
 class StopsOneRank final : public tenon::Observer, public tenon::Controller {
  public:
-  explicit StopsOneRank(const StopsOneRankParams& params) : params_(params) {}
+  explicit StopsOneRank(const StopsOneRankParams& params) : params_(params), made_(++count) {}
+  ~StopsOneRank() override { --count; }
 
   static std::vector<std::string> abilities() { return {kAbility}; }
   void* ability(const char* id) noexcept override {
@@ -34,12 +35,14 @@ class StopsOneRank final : public tenon::Observer, public tenon::Controller {
 
   void on(const tenon::Event& /*event*/) override {}
   void at_step(const tenon::Progress& progress, tenon::Requests& requests) override {
-    static std::atomic<bool> asked{false};
-    if (progress.applied == params_.step && !asked.exchange(true)) requests.stop("one rank of three has had enough");
+    if (progress.applied == params_.step && made_ == 2) requests.stop("one rank of three has had enough");
   }
 
  private:
+  static inline std::atomic<int> count{0};
+
   StopsOneRankParams params_;
+  int made_;
 };
 
 }  // namespace

@@ -1,18 +1,20 @@
-"""Writes what Python's torch says of optimizers, schedules and losses, as JSON beside this file.
+"""Writes what Python's torch says of optimizers, schedules and losses, as JSON beside this file or into a folder.
 
 To make the files anew after a change here: ~/.cache/tenon/libtorch-2.11.0/bin/python-torch tests/golden/make_golden.py
-It prints nothing; the same torch on the same kind of processor writes the same bytes. All numbers are float64, written
-so that they read back to the same bits. `params` are those of the component, which the tests hand on unchanged.
+With a folder as its argument it writes there. It prints nothing; the same torch on the same kind of processor writes
+the same bytes. All numbers are float64, written so that they read back to the same bits. `params` are those of the
+component, which the tests hand on unchanged.
 """
 
 import json
 import math
 import pathlib
 import random
+import sys
 
 import torch
 
-FOLDER = pathlib.Path(__file__).parent
+FOLDER = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else pathlib.Path(__file__).parent
 STEPS = 200
 EVERY = 10  # steps between two points of a trajectory
 

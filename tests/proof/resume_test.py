@@ -8,6 +8,46 @@ import unittest
 
 import runs
 
+
+
+def with_momentum_on_plateaus(value):
+    """The rate falls some times, and at places the validations without a better value have been counted in part."""
+    del value["vars"]["lr"]
+    value["nodes"] |= {
+        "opt": {"use": "optimizer:sgd", "of": "net", "with": {"lr": 0.05, "momentum": 0.9, "nesterov": True}},
+        "sched": {"use": "schedule:plateau", "of": "opt",
+                  "with": {"metric": "acc", "factor": 0.5, "patience": 1, "threshold": 0.1}},
+        "prec": {"use": "precision:bf16"}}
+
+
+def of_regression(value):
+    nodes = value["nodes"]
+    del nodes["shift"], nodes["acc"]
+    for part, size in {"train": 1077, "val": 360, "test": 360}.items():
+        nodes[f"{part}_set"] = {"use": "dataset:synthetic",
+                                "with": {"task": "regression", "split": part, "size": size, "targets": 3}}
+        nodes[f"{part}_x"] = {"use": "transform:normalize", "in": f"{part}_set",
+                              "with": {"field": "x", "mean": [0.1], "std": [1.5]}}
+    pair = {"prediction": "net.logits", "target": "batch.y"}
+    nodes |= {
+        "net": {"use": "model:mlp", "in": {"image": "batch.x"}, "with": {"classes": 3, "hidden": [48], "dropout": 0.2}},
+        "loss": {"use": "loss:mse", "in": pair},
+        "error": {"use": "metric:mean_error", "in": pair},
+        "sched": {"use": "schedule:step", "of": "opt", "with": {"every": "5 steps", "gamma": 0.7, "warmup": "3 steps"}},
+        "prec": {"use": "precision:fp64"}}
+    for section in ("validate", "test"):
+        value[section]["metrics"] = ["error"]
+    value["checkpoint"]["keep"]["best"]["metric"] = "error"
+    value["stop"][0]["with"]["metric"] = "error"
+
+
+def on_ranks(number):
+    def change(value):
+        value["nodes"]["ranks"] = {"use": "distributed:threads", "with": {"ranks": number}}
+        value["run"]["distributed"] = "ranks"
+    return change
+
+
 CASES = {
     # name: (settings of the pipeline, its steps, places)
     "validation and checkpoints at the ends of epochs": ({}, 36, [1, 7, 23, 36]),
@@ -19,6 +59,13 @@ CASES = {
         {"model": "cnn", "validate": "500 samples", "checkpoint": "300 samples"}, 36, [1, 7, 23, 36]),
     "patience that ends training early, counted across the stop": (
         {"lr": 1e-12, "patience": 3, "validate": "5 steps", "checkpoint": "4 steps"}, 20, [1, 7, 15, 20]),
+    "sgd with momentum, a rate that falls on plateaus, bf16": (
+        {"change": with_momentum_on_plateaus, "validate": "3 steps", "checkpoint": "7 steps"}, 36, [7, 23, 36]),
+    "regression of synthetic data, a rate that falls in steps, fp64": (
+        {"change": of_regression, "validate": "5 steps", "checkpoint": "7 steps"}, 36, [7, 23, 36]),
+    "two ranks": ({"change": on_ranks(2), "validate": "5 steps", "checkpoint": "7 steps"}, 36, [7, 23, 36]),
+    "three ranks, which do not share the samples evenly": (
+        {"change": on_ranks(3), "model": "cnn", "validate": "5 steps"}, 36, [7, 36]),
 }
 
 
@@ -47,7 +94,25 @@ class ResumeTest(unittest.TestCase):
                     self.assertEqual((place["steps_again"], place["samples_again"]), (0, 0))
                     self.assertGreaterEqual(place["files"], 5)
                     self.assertGreater(place["bytes"], 10_000)
-                print(f"{name}: {len(places)} places, {result['bytes']} bytes compared", flush=True)
+                print(f"figure: verify resume: {name}: {len(places)} places, {result['bytes']} bytes compared", flush=True)
+
+    def test_every_component_that_has_state_is_in_a_case(self):
+        used = set()
+        for settings, _, _ in CASES.values():
+            value = json.loads(runs.pipeline(self.folder, **settings).read_text())
+            used |= {part["use"] for part in [*value["nodes"].values(), *value["stop"]]}
+        stateful = {name for name in self.own_components() if "stateful" in self.plugins("show", name)["traits"]}
+        self.assertLessEqual({"optimizer:adamw", "schedule:plateau", "observer:patience"}, stateful)
+        self.assertEqual(stateful - used, set())
+
+    def plugins(self, *arguments):
+        done = subprocess.run([runs.PROGRAM, "plugins", *arguments, "--format", "json"], capture_output=True, text=True,
+                              timeout=runs.TIME_LIMIT, check=True)
+        return json.loads(done.stdout)
+
+    def own_components(self):
+        return [f"{component['kind']}:{component['name']}" for component in self.plugins("list")["components"]
+                if component["plugin"].startswith("org.tenon.")]
 
     def test_loader_settings_change_no_byte(self):
         file = runs.pipeline(self.folder, validate="5 steps", checkpoint="7 steps", epochs=2)

@@ -16,8 +16,11 @@ PREEMPTED = 75
 
 
 def pipeline(folder, *, model="mlp", validate="1 epoch", checkpoint="1 epoch", epochs=3, keep=None, patience=50,
-             lr=0.002, loader=None):
-    """Writes a pipeline with augmentation, dropout, accumulation and a cosine schedule: 12 steps an epoch."""
+             lr=0.002, loader=None, change=None):
+    """Writes a pipeline with augmentation, dropout, accumulation and a cosine schedule: 12 steps an epoch.
+
+    `change` is a function that gets the whole before it is written.
+    """
     value = json.loads(DEMO.read_text())
     nodes = value["nodes"]
     del nodes["script"], value["export"]
@@ -31,6 +34,8 @@ def pipeline(folder, *, model="mlp", validate="1 epoch", checkpoint="1 epoch", e
     value["checkpoint"] = {"every": checkpoint,
                            "keep": keep or {"last": 2, "best": {"metric": "acc", "count": 1}}}
     value["stop"][0]["with"]["patience"] = patience
+    if change is not None:
+        change(value)
     file = pathlib.Path(folder) / "pipeline.json"
     file.write_text(json.dumps(value, indent=2))
     return file
@@ -106,10 +111,33 @@ def last_event(directory):
     return line["event"], line["step"], line["time"]
 
 
-def newest_checkpoint_step(runs):
-    """The step at which --resume auto goes on: 0 for a new run."""
+def newest_checkpoint(runs):
+    """The checkpoint from which --resume auto goes on; nothing when that begins a new run."""
     directory = newest_run(runs)
     if directory is None or last_event(directory)[0] == "run_end":
-        return 0
-    names = [path.name.removeprefix("step-") for path in directory.glob("checkpoints/step-*")]
-    return max((int(name) for name in names if name.isdigit()), default=0)
+        return None
+    complete = [path for path in directory.glob("checkpoints/step-*") if path.name.removeprefix("step-").isdigit()]
+    return max(complete, key=lambda path: int(path.name.removeprefix("step-")), default=None)
+
+
+def position(checkpoint):
+    """Step, and epoch and batch of the data, at which a run goes on from a checkpoint; those of a new run for none."""
+    if checkpoint is None:
+        return 0, (0, 0)
+    training = json.loads((checkpoint / "state.json").read_text())["training"]
+    return training["step"], (training["epoch"], training["batch"])
+
+
+def newest_checkpoint_step(runs):
+    """The step at which --resume auto goes on: 0 for a new run."""
+    return position(newest_checkpoint(runs))[0]
+
+
+def listens(process, number):
+    """Whether a process has a handler of its own for a signal by now."""
+    try:
+        status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    caught = re.search(r"^SigCgt:\s*(\w+)$", status, re.MULTILINE)
+    return bool(caught) and bool(int(caught[1], 16) >> (number - 1) & 1)

@@ -124,6 +124,10 @@ class ResumeProof {
     const bool reads_ahead = !straight_.stopped.empty() || end.next.batch != 0;
     const int64_t surplus = resumed.samples_read - left;
     if (surplus > 0 && !reads_ahead) trial.samples_again = surplus;
+    if (resumed.samples_used != left) {
+      trial.faults.push_back(
+          fmt::format("its steps used {} where {} were left", counted(count(resumed.samples_used), "sample"), left));
+    }
     if (surplus < 0 || trial.samples_again > 0) {
       trial.faults.push_back(
           fmt::format("it read {} where {} were left", counted(count(resumed.samples_read), "sample"), left));

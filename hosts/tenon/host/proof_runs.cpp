@@ -115,6 +115,7 @@ ProofRun read_outcome(const fs::path& file) {
   run.checkpoint = json.at("checkpoint").get<std::string>();
   run.steps = json.at("steps");
   run.steps_executed = json.at("steps_executed");
+  run.samples_used = json.at("samples_used");
   run.samples_read = json.at("samples_read");
   if (const auto first = json.find("first_read"); first != json.end()) {
     run.first_read = DataPosition{first->at("epoch"), first->at("batch")};

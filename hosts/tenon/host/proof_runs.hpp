@@ -32,6 +32,7 @@ struct ProofRun {
   std::filesystem::path checkpoint;  ///< The last one's folder.
   int64_t steps = 0;                 ///< Position that was reached.
   int64_t steps_executed = 0;        ///< By its process.
+  int64_t samples_used = 0;          ///< Training samples of these steps.
   int64_t samples_read = 0;          ///< Training samples that its process fetched.
   std::optional<DataPosition> first_read;
   std::string stopped;  ///< Why training ended early; empty when it did not.

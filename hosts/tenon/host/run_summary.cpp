@@ -41,6 +41,10 @@ void add_metrics(Table& table, const core::Graph& graph, std::string_view path,
 }
 
 std::string training(const engine::RunOutcome& outcome) {
+  if (outcome.steps_executed == 0) {
+    return fmt::format("was complete: {}, {}", counted(static_cast<std::size_t>(outcome.epochs), "epoch"),
+                       counted(static_cast<std::size_t>(outcome.steps), "step"));
+  }
   return fmt::format("{}, {} in {}, {:.0f} samples/s", counted(static_cast<std::size_t>(outcome.epochs), "epoch"),
                      counted(static_cast<std::size_t>(outcome.steps), "step"), duration(outcome.train_seconds),
                      outcome.samples_per_second);
@@ -92,7 +96,8 @@ core::Json outcome_json(const engine::RunOutcome& outcome) {
   json["interrupted"] = outcome.interrupted != 0;
   json["first_step"] = outcome.first_step;
   json["steps"] = outcome.steps;
-  json["steps_executed"] = outcome.steps - outcome.first_step;
+  json["steps_executed"] = outcome.steps_executed;
+  json["samples_used"] = outcome.samples_used;
   json["samples_read"] = outcome.samples_read;
   if (outcome.first_read) {
     json["first_read"] = {{"epoch", outcome.first_read->first}, {"batch", outcome.first_read->second}};

@@ -1,6 +1,7 @@
 """`tenon run --resume`, signals and --accept, as one meets them on the command line."""
 
 import json
+import os
 import pathlib
 import signal
 import subprocess
@@ -99,6 +100,46 @@ class ResumeTest(ProgramTest):
         for file in (old / "checkpoints/step-000051").iterdir():
             self.assertEqual(file.read_bytes(),
                              (self.folder / "runs/digits/0002/checkpoints/step-000051" / file.name).read_bytes())
+
+    def test_a_path_of_a_run_directory_goes_on_in_it(self):
+        self.interrupt_at(20)
+        own = self.folder / "runs/digits/0001"
+        for path, first, stop in (("runs/digits/0001/", 20, 30), (str(own), 30, 51)):
+            options = ["--interrupt-at", str(stop)] if stop < 51 else []
+            code, err, outcome = self.outcome(*SHORT, "--resume", path, *options)
+            self.assertEqual(code, 75 if options else 0, err)
+            self.assertIn(f"Resuming runs/digits/0001 at step {first}", err)
+            self.assertEqual((outcome["first_step"], outcome["steps"]), (first, stop))
+            self.assertEqual(outcome["steps_executed"], stop - first)
+            self.assertEqual(outcome["directory"], str(own))
+        self.assertEqual(os.listdir(own.parent), ["0001"])
+        code, err, straight = self.outcome(*SHORT)
+        self.assertEqual((code, pathlib.Path(straight["directory"]).name), (0, "0002"), err)
+        files = sorted((own / "checkpoints/step-000051").iterdir())
+        self.assertGreaterEqual(len(files), 5)
+        for file in files:
+            other = own.parent / "0002/checkpoints/step-000051" / file.name
+            self.assertTrue(file.read_bytes() == other.read_bytes(), f"{file.name} differs")
+
+    def test_a_path_of_a_run_directory_takes_that_run_though_there_is_a_newer_one(self):
+        self.interrupt_at(5)
+        self.interrupt_at(20)
+        self.assertEqual(sorted(os.listdir(self.folder / "runs/digits")), ["0001", "0002"])
+        code, err, outcome = self.outcome(*SHORT, "--resume", "runs/digits/0001")
+        self.assertEqual(code, 0, err)
+        self.assertEqual((pathlib.Path(outcome["directory"]).name, outcome["first_step"]), ("0001", 5))
+
+    def test_a_path_that_is_no_run_starts_nothing(self):
+        self.interrupt_at(5)
+        for path, expected, text in (("runs/digits/0009", 2, "none of them"),
+                                     ("runs/digits", 9, "neither a run directory"),
+                                     ("digits.json", 2, "none of them")):
+            with self.subTest(path=path):
+                code, out, err = self.run_digits(*SHORT, "--resume", path)
+                self.assertEqual((code, out), (expected, ""), err)
+                self.assertIn(path, err)
+                self.assertIn(text, err)
+        self.assertEqual(os.listdir(self.folder / "runs/digits"), ["0001"])
 
     def test_a_changed_rate_is_refused_until_it_is_accepted(self):
         self.interrupt_at(5)

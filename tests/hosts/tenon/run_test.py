@@ -1,5 +1,6 @@
 """`tenon run`: a short training, its table and its files; and runs that cannot start or cannot end well."""
 
+import json
 import os
 import pathlib
 import re
@@ -7,9 +8,10 @@ import shlex
 import subprocess
 import unittest
 
-from program import PROGRAM, TIME_LIMIT, ProgramTest
+from program import BUILD, PROGRAM, TIME_LIMIT, ProgramTest
 
 SHORT = ["--set", "vars.epochs=4"]
+FAULTY = ["--plugin-path", str(BUILD / "tests" / "plugins")]
 PYTHON = os.environ.get("TENON_PYTHON", "python3")
 
 
@@ -86,6 +88,46 @@ class RunTest(ProgramTest):
         self.assertEqual((code, out), (3, ""))
         self.assertIn("error[no-libtorch]", err)
         self.assertIn(str(self.folder), err)
+
+    def assert_one_error(self, err, line):
+        """`line`: a regular expression for the whole of the only error. Gives that line."""
+        errors = [text for text in err.splitlines() if re.search(r"\berror\b", text)]
+        self.assertEqual(len(errors), 1, err)
+        self.assertRegex(errors[0], f"^{line}$")
+        self.assertNotIn("Traceback", err)
+        self.assertNotIn("terminate called", err)
+        return errors[0]
+
+    def run_with(self, node, value, *options):
+        return self.tenon("run", "digits.json", *SHORT, *FAULTY, "--set", f"nodes.{node}={json.dumps(value)}", *options)
+
+    def test_a_transform_that_throws_ends_the_run_with_4_and_one_line_that_names_the_sample(self):
+        throwing = {"use": "transform:throwing", "in": "train_set", "with": {"probability": 0.01}}
+        told = []
+        for workers in (0, 2):
+            with self.subTest(workers=workers):
+                code, out, err = self.run_with("shift", throwing, "--set", f"nodes.train.with.workers={workers}")
+                self.assertEqual((code, out), (4, ""), err)
+                told.append(self.assert_one_error(
+                    err, r'error: "shift" \(transform:throwing\), sample \d+ of "train_set", epoch 0: '
+                         "this sample is unreadable"))
+        self.assertEqual(len(set(told)), 1, "the number of workers decides about the sample")
+
+    def test_an_export_that_is_refused_ends_with_8_and_leaves_no_file(self):
+        baked = {"use": "model:faulty", "in": {"image": "batch.image"}, "with": {"fault": "baked_batch"}}
+        scaled = {"use": "exporter:faulty", "of": "net", "with": {"fault": "scaled_weight"}}
+        second_process = "the file does not run in a second process at batch 1: .*"
+        differs = 'at batch 1 the output "logits" of the file differs from the live model by .*'
+        for number, (node, value, component, cause) in enumerate(
+                (("net", baked, "torchscript", second_process), ("script", scaled, "faulty", differs)), 1):
+            with self.subTest(component=component):
+                code, out, err = self.run_with(node, value)
+                self.assertEqual((code, out), (8, ""), err)
+                self.assert_one_error(
+                    err, rf'error\[verification\]: exporter "script" \(exporter:{component}\): {cause}')
+                directory = self.folder / "runs" / "digits" / f"{number:04}"
+                self.assertEqual(list((directory / "exports").rglob("*")), [])
+                self.assertTrue((directory / "checkpoints" / "step-000068" / "manifest.json").is_file())
 
 
 if __name__ == "__main__":
