@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <ATen/ATen.h>
+#include <fmt/format.h>
 
 #include <core/storage/event_log.hpp>
 #include <engine/state_saver.hpp>
@@ -72,9 +73,32 @@ Checkpointing::Checkpointing(const Components& components, const core::RunDirect
 void Checkpointing::go_on_from(const core::Checkpoint& checkpoint, const Standing& standing,
                                std::vector<std::string>& notes) {
   index_ = core::CheckpointIndex::load_or_rebuild(folder_, notes);
+  index_.take_metrics_from(folder_.parent_path() / "log.jsonl");
   index_.rewind(checkpoint.step(), standing.validation_pending, rule_);
   index_.history.back().interim = standing.interim;
+  // A best one that test and export cannot read would end every run at its end.
+  while (index_.best && *index_.best != checkpoint.step()) {
+    const std::filesystem::path best = folder_ / core::step_name(*index_.best);
+    try {
+      static_cast<void>(core::read_checkpoint(best));
+      break;
+    } catch (const Error& error) {
+      notes.push_back(fmt::format("{}; it was the best, and is now {}: the best of those that are left counts",
+                                  error.what(), core::set_aside(best).filename().string()));
+    }
+    for (core::CheckpointRecord& record : index_.history) {
+      if (record.step == *index_.best) record.kept = false;
+    }
+    index_.rewind(checkpoint.step(), standing.validation_pending, rule_);
+  }
   index_.save(folder_);
+}
+
+bool Checkpointing::last_is_best() const noexcept { return index_.best && index_.best == index_.last; }
+
+std::map<std::string, double> Checkpointing::last_metrics() const {
+  const core::CheckpointRecord* const record = index_.last ? index_.find(*index_.last) : nullptr;
+  return record == nullptr ? std::map<std::string, double>{} : record->metrics;
 }
 
 std::filesystem::path Checkpointing::last_path() const {

@@ -38,9 +38,12 @@ class Checkpointing {
   /// gives way to one that is due. Returns the folder. \throws Error (kStorage).
   std::filesystem::path write(const Standing& standing);
 
-  /// The step of the newest checkpoint.
-  [[nodiscard]] std::optional<int64_t> last() const noexcept { return index_.last; }
+  /// The folder of the newest checkpoint; empty where there is none.
   [[nodiscard]] std::filesystem::path last_path() const;
+
+  /// It is the best too; what validation found there.
+  [[nodiscard]] bool last_is_best() const noexcept;
+  [[nodiscard]] std::map<std::string, double> last_metrics() const;
 
   /// Notes what validation found at the present step and lets go what is not to be kept. True when this checkpoint
   /// became the best.

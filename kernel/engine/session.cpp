@@ -118,6 +118,9 @@ class Session {
       const auto changes = core::compare_provenance(state.at("provenance"), provenance, setup_.graph());
       core::require_accepted(changes, request_.accepted);
       for (const core::Change& change : changes) notes_.push_back("changed since the checkpoint: " + told(change));
+      if (!core::last_event(request_.resume->directory.log())) {
+        notes_.push_back("log.jsonl is missing or damaged: what it told before this step is lost");
+      }
     }
     records_.emplace(setup_, provenance);
     outcome_.directory = records_->directory().path();
@@ -129,7 +132,7 @@ class Session {
     if (records_) {
       events_ = Events(records_->log(), records_->observers(), setup_.training().planned(), setup_.training().epochs());
     }
-    tell_start();
+    tell_start(standing);
     const Evaluator evaluator(setup_.components(), setup_.ranks(), setup_.precision(), poll,
                               make_generator(setup_.device()));
     TrainingLoop loop(setup_, events_, records_ ? &records_->checkpointing() : nullptr, poll, evaluator);
@@ -157,16 +160,35 @@ class Session {
     Standing standing = restore(setup_.components(), setup_.training(), checkpoint, request_.begin_anew);
     outcome_.first_step = setup_.training().step_count();
     if (records_) records_->checkpointing().go_on_from(checkpoint, standing, notes_);
+    require_steps_left();
     return standing;
   }
 
-  void tell_start() {
+  /// Fewer epochs than were made already cannot be meant.
+  void require_steps_left() {
+    const Training& training = setup_.training();
+    if (training.planned() >= training.step_count()) return;
+    const std::string message = fmt::format(
+        "the checkpoint has {} steps behind it, and this would be {}: ask for more, or go on from an earlier "
+        "checkpoint by --resume PATH",
+        training.step_count(), training.planned());
+    throw PlacedError(
+        core::diagnose(setup_.components().resolved(), "/fit/epochs", Error(ErrorCode::kConfig, message)));
+  }
+
+  void tell_start(const Standing& standing) {
     const Training& training = setup_.training();
     const bool between_epochs = training.batch() == 0 && training.epoch() > 0;
     events_.at(training.step_count(), training.epoch() - (between_epochs ? 1 : 0));
     if (!records_) return;
     if (request_.resume && !records_->log_has_checkpoint()) {
       events_.tell(Event::Kind::kCheckpoint, {}, records_->checkpointing().last_path().string());
+    }
+    // Validated before it was saved, so that nothing tells it again.
+    const Checkpointing& checkpointing = records_->checkpointing();
+    if (request_.resume && !standing.validation_pending && checkpointing.last_is_best()) {
+      const auto metrics = checkpointing.last_metrics();
+      events_.tell(Event::Kind::kBest, {metrics.begin(), metrics.end()}, checkpointing.last_path().string());
     }
     events_.tell(Event::Kind::kRunStart, {}, records_->directory().path().string());
     for (std::string& note : notes_) events_.tell(Event::Kind::kMessage, {}, std::move(note));

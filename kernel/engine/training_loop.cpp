@@ -167,11 +167,11 @@ void TrainingLoop::validate() {
   events_.tell(Event::Kind::kValidateEnd, as_list(results));
   if (saved_) note_validated(results);
   if (stopped_.empty()) observe_metrics(results);
+  validation_pending_ = false;
   if (!stopped_.empty() && !saved_) {
     save(false);
     note_validated(results);
   }
-  validation_pending_ = false;
 }
 
 void TrainingLoop::note_validated(const std::map<std::string, double>& results) {

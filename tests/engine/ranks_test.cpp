@@ -130,7 +130,8 @@ TEST_F(Ranks, UnevenMicroBatchesOnOneTwoAndThreeRanksEqualOneLargeBatch) {
     EXPECT_EQ(whole.validation, parts.validation);
   }
   EXPECT_LT(worst_weight, kBound);
-  std::printf("figure: micro-batches and ranks, worst differences: gradients %.2g, weights %.2g, log %.2g\n", worst_gradient, worst_weight, worst_log);
+  std::printf("figure: micro-batches and ranks, worst differences: gradients %.2g, weights %.2g, log %.2g\n",
+              worst_gradient, worst_weight, worst_log);
 }
 
 TEST_F(Ranks, MetricsOfFractionsAndWeightedLossesDoNotDependOnTheCutEither) {

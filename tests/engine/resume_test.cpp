@@ -178,6 +178,88 @@ TEST_F(Resume, AStopThatTheInterruptedValidationBringsIsTheStraightRunsLastCheck
   EXPECT_EQ(last_checkpoint(straight), last_checkpoint(second));
 }
 
+/// Interrupted at step 30 of 51, with the best of three validated checkpoints at an earlier step than the last.
+const std::vector<std::string> kWithBest{"fit.epochs=3", R"(validate.every="5 steps")", R"(checkpoint.every="5 steps")",
+                                         R"(checkpoint.keep={"last":1,"best":{"metric":"acc","count":1}})",
+                                         "nodes.opt.with.lr=0.05"};
+
+TEST_F(Resume, ALostOrDamagedIndexIsMadeAnewWithWhatTheLogTells) {
+  const RunOutcome straight = run(kSmallPipeline, kWithBest);
+  const std::map<std::string, std::string> damages{
+      {"missing", ""}, {"text", "x"}, {"empty", "{}"}, {"bare", R"({"format":1})"}};
+  for (const auto& [name, content] : damages) {
+    runs_ = folder_ / name;
+    const RunOutcome first = interrupted(kWithBest, 47);
+    const std::filesystem::path index = first.directory / "checkpoints" / "index.json";
+    std::filesystem::remove(index);
+    if (!content.empty()) std::ofstream(index) << content;
+    const RunOutcome second = run_session(resumed(kSmallPipeline, kWithBest));
+    EXPECT_EQ(second.checkpoint.filename(), straight.checkpoint.filename()) << name;
+    EXPECT_EQ(second.validation, straight.validation) << name;
+    EXPECT_NE(bytes_below(second.directory)["log.jsonl"].find("made anew"), std::string::npos) << name;
+  }
+}
+
+TEST_F(Resume, ADamagedBestCheckpointIsSetAsideAndTold) {
+  const RunOutcome first = interrupted(kWithBest, 47);
+  const core::Json index = core::read_json(first.directory / "checkpoints" / "index.json");
+  const int64_t best = index["best"];
+  ASSERT_NE(best, 47);
+  const std::filesystem::path folder = first.directory / "checkpoints" / core::step_name(best);
+  std::ofstream(folder / "model.net.safetensors", std::ios::app) << "x";
+  const RunOutcome second = run_session(resumed(kSmallPipeline, kWithBest));
+  EXPECT_EQ(second.steps, 51);
+  EXPECT_NE(second.checkpoint, folder);
+  EXPECT_TRUE(std::filesystem::exists(folder.string() + ".damaged"));
+  EXPECT_NE(bytes_below(second.directory)["log.jsonl"].find("it was the best"), std::string::npos);
+}
+
+TEST_F(Resume, ACheckpointUnderTheNameOfAnotherStepIsPassedOver) {
+  const RunOutcome straight = run(kSmallPipeline, kWithBest);
+  runs_ = folder_ / "renamed";
+  const RunOutcome first = interrupted(kWithBest, 30);
+  const std::filesystem::path folder = first.directory / "checkpoints";
+  std::filesystem::copy(folder / core::step_name(30), folder / core::step_name(40));
+  const RunOutcome second = run_session(resumed(kSmallPipeline, kWithBest));
+  EXPECT_EQ(second.first_step, 30);
+  EXPECT_EQ(last_checkpoint(straight), last_checkpoint(second));
+}
+
+TEST_F(Resume, ARunThatWasCopiedWithoutItsLockGoesOn) {
+  const RunOutcome first = interrupted(kWithBest, 30);
+  std::filesystem::remove(first.directory / ".lock");
+  EXPECT_EQ(run_session(resumed(kSmallPipeline, kWithBest)).first_step, 30);
+}
+
+TEST_F(Resume, FewerEpochsThanWereMadeAreRefused) {
+  interrupted({"fit.epochs=3"}, 20);
+  RunRequest wanted = resumed(kSmallPipeline, {"fit.epochs=1"});
+  wanted.accepted = {"schedule"};
+  try {
+    static_cast<void>(run_session(wanted));
+    FAIL() << "nothing was thrown";
+  } catch (const PlacedError& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kConfig);
+    EXPECT_EQ(error.diagnostic().pointer, "/fit/epochs");
+  }
+}
+
+TEST_F(Resume, AStopByValidationAloneIsToldOnceWhenTheEndIsInterrupted) {
+  const std::vector<std::string> hopeless{"nodes.opt.with.lr=1e-12",
+                                          "fit.epochs=50",
+                                          R"(validate.every="5 steps")",
+                                          R"(checkpoint.every="100 steps")",
+                                          R"(checkpoint.keep={"last":1,"best":{"metric":"acc","count":1}})",
+                                          R"(stop=[{"use":"observer:patience","with":{"metric":"acc","patience":2}}])"};
+  const RunOutcome straight = run(kSmallPipeline, hopeless);
+  const auto before = told(straight);
+  RunRequest again = request(kSmallPipeline, hopeless);
+  again.resume = std::make_shared<core::ResumePoint>(
+      core::find_resume_point(runs_, "small", {core::ResumeMode::kPath, straight.directory}).value());
+  const RunOutcome second = run_session(again);
+  EXPECT_EQ(before, told(second));
+}
+
 TEST_F(Resume, ARunThatHadStoppedEarlyDoesNotTrainOn) {
   const std::vector<std::string> hopeless{"nodes.opt.with.lr=1e-12", "fit.epochs=50",
                                           R"(stop=[{"use":"observer:patience","with":{"metric":"acc","patience":3}}])"};

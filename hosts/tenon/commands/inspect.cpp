@@ -130,7 +130,7 @@ Json run_json(const RunFacts& run) {
 }
 
 /// The newest checkpoint that verifies is shown below the list.
-void inspect_run(const fs::path& path, bool statistics, bool json, Console& console) {
+int inspect_run(const fs::path& path, bool statistics, bool json, Console& console) {
   const RunFacts run = read_run(path);
   if (!run.index_problem.empty()) console.report(core::Severity::kWarning, "", run.index_problem);
   const auto newest = std::find_if(run.checkpoints.rbegin(), run.checkpoints.rend(),
@@ -146,10 +146,12 @@ void inspect_run(const fs::path& path, bool statistics, bool json, Console& cons
     console.print(run_page(run, console));
     if (facts) console.print('\n' + checkpoint_summary(*facts, console));
   }
+  bool whole_run = true;
   for (const Listed& each : run.checkpoints) {
+    whole_run = whole_run && each.problem.empty();
     if (!each.problem.empty() && usable) console.report(core::Severity::kWarning, "", each.problem);
   }
-  if (usable) return;
+  if (usable) return whole_run ? 0 : exit_code(ErrorCode::kCheckpoint);
   std::vector<std::string> problems;
   for (const Listed& each : run.checkpoints) problems.push_back(each.problem);
   throw Error(ErrorCode::kCheckpoint, problems.empty() ? fmt::format("{} has no checkpoint", path.string())
@@ -174,7 +176,7 @@ int inspect(const Arguments& arguments, Console& console) {
   if (core::step_of(path.filename().string()) || fs::exists(path / "manifest.json", ignored)) {
     inspect_checkpoint(path, statistics, arguments.json(), console);
   } else if (fs::exists(path / ".lock", ignored) || fs::exists(path / "log.jsonl", ignored)) {
-    inspect_run(path, statistics, arguments.json(), console);
+    return inspect_run(path, statistics, arguments.json(), console);
   } else {
     throw Error(ErrorCode::kCheckpoint, fmt::format("{} is neither a run directory (runs/NAME/NUMBER) nor a checkpoint "
                                                     "(runs/NAME/NUMBER/checkpoints/step-NNNNNN)",
@@ -189,7 +191,7 @@ constexpr Option kOptions[]{
 constexpr ExitCode kExitCodes[]{
     {0, "done; all that was shown verifies"},
     {2, "the command line is wrong"},
-    {9, "the checkpoint is damaged, or the run has none that verifies"},
+    {9, "the checkpoint is damaged, or one of the run's, or the run has none"},
     {10, "the log of the run cannot be read"},
 };
 constexpr Command kInspect{

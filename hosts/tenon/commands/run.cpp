@@ -1,6 +1,9 @@
 // tenon run: trains, validates, checkpoints, tests and exports what a pipeline describes.
+#include <unistd.h>
+
 #include <charconv>
 #include <csignal>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <utility>
@@ -33,6 +36,17 @@ std::optional<int64_t> step_to_interrupt_at(const Arguments& arguments) {
   return step;
 }
 
+/// Found at the start, not when all is trained.
+void require_folder_of(const Arguments& arguments, std::string_view option) {
+  const std::optional<std::string> file = arguments.value(option);
+  if (!file) return;
+  std::error_code ignored;
+  const std::filesystem::path folder = std::filesystem::absolute(*file, ignored).parent_path();
+  if (std::filesystem::is_directory(folder, ignored) && ::access(folder.c_str(), W_OK) == 0) return;
+  throw Error(ErrorCode::kStorage,
+              fmt::format("--{} {}: the folder {} cannot be written", option, *file, folder.string()));
+}
+
 int end_of(const engine::RunOutcome& outcome) {
   constexpr int kRunMeAgain = 75;  // sysexits.h: EX_TEMPFAIL
   return outcome.interrupted == SIGINT ? 128 + SIGINT : kRunMeAgain;
@@ -42,6 +56,7 @@ int run(const Arguments& arguments, Console& console) {
   RunSignals
       signals;  // from the first moment on: what comes before the first step ends as politely as what comes later
   const std::optional<int64_t> interrupt_at = step_to_interrupt_at(arguments);
+  require_folder_of(arguments, "outcome");
   core::Catalogue catalogue = scan_plugins(arguments, console);
   Pipeline pipeline = read_pipeline(arguments, catalogue);
   console.report(pipeline.findings, "nothing was started");

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <filesystem>
 #include <new>
 #include <span>
 
@@ -87,6 +88,11 @@ int explain(const std::exception_ptr& thrown, Console& console) {
   } catch (const Error& error) {
     console.report(core::Severity::kError, "", error.what(), error.code());
     return exit_code(error.code());
+  } catch (const std::filesystem::filesystem_error& error) {
+    console.report(core::Severity::kError, "",
+                   fmt::format("cannot use {}: {}", error.path1().string(), error.code().message()),
+                   ErrorCode::kStorage);
+    return exit_code(ErrorCode::kStorage);
   } catch (const std::bad_alloc&) {
     console.report(core::Severity::kError, "", "out of memory", ErrorCode::kMemory);
     return exit_code(ErrorCode::kMemory);

@@ -17,8 +17,8 @@ namespace tenon::host {
 inline constexpr Option kResumeOption{"resume", "auto|never|must|PATH",
                                       "never (default): a new run. auto: go on with the newest run of\n"
                                       "this name where it was interrupted, else a new run. must:\n"
-                                      "likewise, or exit 9. PATH: a run directory, or a checkpoint,\n"
-                                      "from which a new run branches off"};
+                                      "likewise, or exit 9. PATH: a run directory, or a checkpoint;\n"
+                                      "where its run has gone further, a new one branches off there"};
 inline constexpr Option kAcceptOption{"accept", "WORD",
                                       "go on although this has changed since the checkpoint, such as\n"
                                       "lr, batch, optimizer; a refusal names the word",

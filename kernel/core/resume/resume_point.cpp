@@ -121,23 +121,11 @@ ResumePoint at_path(const fs::path& given) {
   const fs::path path = plain(given);
   if (step_of(path.filename().string())) return at_checkpoint(path);
   std::error_code error;
-  if (fs::exists(path / ".lock", error)) return at_run(path);
+  if (fs::is_directory(path / "checkpoints", error)) return at_run(path);
   throw unusable(
       fmt::format("{} is neither a run directory (runs/NAME/NUMBER) nor a checkpoint "
                   "(runs/NAME/NUMBER/checkpoints/step-NNNNNN)",
                   path.string()));
-}
-
-void set_aside(const fs::path& folder) {
-  for (int number = 1;; ++number) {
-    fs::path aside = folder;
-    aside += number == 1 ? std::string(".damaged") : fmt::format(".damaged-{}", number);
-    std::error_code error;
-    if (fs::exists(fs::symlink_status(aside, error))) continue;
-    fs::rename(folder, aside, error);
-    if (error) throw storage_error("rename the damaged checkpoint", folder, error.value());
-    return;
-  }
 }
 
 /// Complete or not there at all, as a checkpoint is that was written.
@@ -227,7 +215,7 @@ RunDirectory rewind(ResumePoint& point) {
   if (point.branch) return branch_off(point);
   const int64_t step = point.checkpoint.step();
   for (const CheckpointPlace& place : list_checkpoints(point.directory.checkpoints())) {
-    if (place.step > step) set_aside(place.path);
+    if (place.step > step) (void)set_aside(place.path);
   }
   (void)cut_log(point.directory.log(), step);
   return std::move(point.directory);

@@ -232,6 +232,9 @@ Checkpoint read_checkpoint(const std::filesystem::path& folder) {
   Checkpoint checkpoint;
   checkpoint.path_ = folder;
   checkpoint.step_ = number("step");
+  if (const auto named = step_of(folder.filename().string()); named && *named != checkpoint.step_) {
+    throw damaged(folder, fmt::format("its manifest is that of step {}", checkpoint.step_));
+  }
   const auto files = manifest.find("files");
   if (files == manifest.end() || !files->is_array()) throw damaged(folder, "manifest.json lists no files");
   for (const Json& entry : *files) {
@@ -239,6 +242,18 @@ Checkpoint read_checkpoint(const std::filesystem::path& folder) {
     verify(checkpoint.files_.back(), folder);
   }
   return checkpoint;
+}
+
+std::filesystem::path set_aside(const std::filesystem::path& folder) {
+  for (int number = 1;; ++number) {
+    std::filesystem::path aside = folder;
+    aside += number == 1 ? std::string(".damaged") : fmt::format(".damaged-{}", number);
+    std::error_code error;
+    if (std::filesystem::exists(std::filesystem::symlink_status(aside, error))) continue;
+    std::filesystem::rename(folder, aside, error);
+    if (error) throw storage_error("rename the damaged checkpoint", folder, error.value());
+    return aside;
+  }
 }
 
 std::vector<CheckpointPlace> list_checkpoints(const std::filesystem::path& checkpoints) {

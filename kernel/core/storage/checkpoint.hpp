@@ -88,6 +88,10 @@ class Checkpoint {
 /// how.
 [[nodiscard]] Checkpoint read_checkpoint(const std::filesystem::path& folder);
 
+/// Renames a damaged checkpoint to "step-000200.damaged" (".damaged-2", …), where nothing takes it for a checkpoint, and
+/// gives that name. \throws Error (kStorage).
+std::filesystem::path set_aside(const std::filesystem::path& folder);
+
 struct CheckpointPlace {
   int64_t step = 0;
   std::filesystem::path path;

@@ -12,6 +12,8 @@
 #include <core/storage/atomic_file.hpp>
 #include <core/storage/canonical_json.hpp>
 #include <core/storage/checkpoint.hpp>
+#include <core/storage/event_log.hpp>
+#include <core/storage/file.hpp>
 
 namespace tenon::core {
 namespace {
@@ -79,7 +81,8 @@ CheckpointRecord record_of(const CheckpointPlace& place) {
 }
 
 /// The folders decide about what is there.
-void match_folders(CheckpointIndex& index, const std::filesystem::path& checkpoints) {
+void match_folders(CheckpointIndex& index, const std::filesystem::path& checkpoints,
+                   std::vector<std::string>& messages) {
   for (CheckpointRecord& record : index.history) record.kept = false;
   for (const CheckpointPlace& place : list_checkpoints(checkpoints)) {
     const auto found = place_of(index.history, place.step);
@@ -92,7 +95,11 @@ void match_folders(CheckpointIndex& index, const std::filesystem::path& checkpoi
   const auto newest = std::ranges::find(index.history.rbegin(), index.history.rend(), true, &CheckpointRecord::kept);
   index.last = newest == index.history.rend() ? std::nullopt : std::optional(newest->step);
   const CheckpointRecord* const best = index.best ? index.find(*index.best) : nullptr;
-  if (best == nullptr || !best->kept) index.best.reset();
+  if (!index.best || (best != nullptr && best->kept)) return;
+  messages.push_back(
+      fmt::format("the best checkpoint, {}, is not there any more: the best of those that are left counts",
+                  step_name(*index.best)));
+  index.best.reset();
 }
 
 }  // namespace
@@ -132,6 +139,20 @@ void CheckpointIndex::rewind(int64_t step, bool pending_validation, const Retent
   best = winner(history, rule);
 }
 
+void CheckpointIndex::take_metrics_from(const std::filesystem::path& log) {
+  std::error_code error;
+  if (!std::filesystem::exists(log, error)) return;
+  const OpenedFile opened = open_for_reading(log, ErrorCode::kStorage);
+  visit_lines(opened.file, opened.size, log, [&](const LogLine& line) {
+    if (line.text.find("\"validate\"") == std::string_view::npos) return;
+    const Json json = Json::parse(line.text, nullptr, false);
+    if (!json.is_object() || json.value("event", "") != "validate" || !json.contains("values")) return;
+    const auto place = place_of(history, json.value("step", int64_t{-1}));
+    if (place == history.end() || place->step != json["step"] || !place->metrics.empty()) return;
+    for (const auto& [key, value] : json["values"].items()) place->metrics[key] = number_of(value);
+  });
+}
+
 const CheckpointRecord* CheckpointIndex::find(int64_t step) const noexcept {
   const auto place = std::ranges::lower_bound(history, step, {}, &CheckpointRecord::step);
   return place != history.end() && place->step == step ? &*place : nullptr;
@@ -167,16 +188,14 @@ CheckpointIndex CheckpointIndex::load_or_rebuild(const std::filesystem::path& ch
     index = load(checkpoints);
   } catch (const Error& error) {
     messages.push_back(
-        fmt::format("{}: it was made anew from the checkpoints that are there, without what validation "
-                    "had found",
-                    error.what()));
+        fmt::format("{}: it was made anew from the checkpoints that are there and from the log", error.what()));
   }
   const bool missing = index.history.empty() && messages.empty();
-  match_folders(index, checkpoints);
+  match_folders(index, checkpoints, messages);
   if (missing && !index.history.empty()) {
     messages.push_back(
-        fmt::format("{} is missing or empty: it was made anew from the checkpoints that are there, "
-                    "without what validation had found",
+        fmt::format("{} is missing or empty: it was made anew from the checkpoints that are there "
+                    "and from the log",
                     (checkpoints / kFile).string()));
   }
   return index;

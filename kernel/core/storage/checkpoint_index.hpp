@@ -53,6 +53,10 @@ struct CheckpointIndex {
   /// forgotten when it is to be done again, and `best` is chosen anew from the checkpoints that are still kept.
   void rewind(int64_t step, bool pending_validation, const RetentionRule& rule);
 
+  /// Fills in what validation found at steps whose records do not tell, from the lines of a log: for an index that was made
+  /// anew. \throws Error (kStorage).
+  void take_metrics_from(const std::filesystem::path& log);
+
   /// The record of that step, or nullptr.
   [[nodiscard]] const CheckpointRecord* find(int64_t step) const noexcept;
 
@@ -61,7 +65,8 @@ struct CheckpointIndex {
 
   /// Like load(), brought in line with the folders that are there, and with a damaged or missing index.json made anew
   /// from them, without metrics. A kill between a folder and its record, or a folder taken away by hand, is mended
-  /// silently; `messages` receives a sentence where index.json itself could not be used. Writes nothing.
+  /// silently; `messages` receives a sentence where index.json itself could not be used, or the best is gone. Writes
+  /// nothing.
   /// \throws Error (kCheckpoint) for a folder that cannot be listed.
   [[nodiscard]] static CheckpointIndex load_or_rebuild(const std::filesystem::path& checkpoints,
                                                        std::vector<std::string>& messages);

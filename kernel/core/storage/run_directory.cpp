@@ -106,7 +106,10 @@ RunDirectory RunDirectory::open(const std::filesystem::path& path) {
   std::filesystem::path folder = std::filesystem::absolute(path).lexically_normal();
   if (!folder.has_filename()) folder = folder.parent_path();  // written with a "/" at the end
   const std::optional<int64_t> number = number_of_run(folder.filename().string());
-  FileDescriptor lock(::open((folder / kLock).c_str(), O_RDWR | O_CLOEXEC));
+  // A copy made by a tool that passes over hidden files has no lock, and is a run all the same.
+  std::error_code ignored;
+  const int make = std::filesystem::is_directory(folder / "checkpoints", ignored) ? O_CREAT : 0;
+  FileDescriptor lock(::open((folder / kLock).c_str(), O_RDWR | O_CLOEXEC | make, 0666));
   if (!lock && errno != ENOENT && errno != ENOTDIR) throw storage_error("open the run", folder, errno);
   if (!lock || !number) {
     throw Error(ErrorCode::kCheckpoint,
