@@ -119,7 +119,7 @@ class Session {
       core::require_accepted(changes, request_.accepted);
       for (const core::Change& change : changes) notes_.push_back("changed since the checkpoint: " + told(change));
       if (!core::last_event(request_.resume->directory.log())) {
-        notes_.push_back("log.jsonl is missing or damaged: what it told before this step is lost");
+        notes_.emplace_back("log.jsonl is missing or damaged: what it told before this step is lost");
       }
     }
     records_.emplace(setup_, provenance);

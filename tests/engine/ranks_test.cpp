@@ -25,7 +25,7 @@ struct Cut {
 std::vector<std::string> on_ranks(int64_t ranks, std::vector<std::string> sets = {}) {
   if (ranks > 1) {
     sets.push_back(R"(+nodes.ranks={"use":"distributed:threads","with":{"ranks":)" + std::to_string(ranks) + "}}");
-    sets.push_back(R"(run.distributed="ranks")");
+    sets.emplace_back(R"(run.distributed="ranks")");
   }
   return sets;
 }

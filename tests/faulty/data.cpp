@@ -23,7 +23,7 @@ class Throwing final : public tenon::Transform {
 
   static tenon::Ports ports() { return {.in = {}, .out = {tenon::Port::pass_all()}}; }
 
-  tenon::Spec spec(const tenon::Spec& in) const override { return in; }
+  [[nodiscard]] tenon::Spec spec(const tenon::Spec& in) const override { return in; }
   void apply(tenon::Sample& /*sample*/, tenon::Rng& random, const tenon::When& /*when*/) const override {
     if (random.chance(params_.probability)) throw std::runtime_error("this sample is unreadable");
   }
@@ -42,14 +42,14 @@ class MissingFile final : public tenon::Dataset {
                     tenon::Port::of("label", {tenon::Dtype::kInt64}, {})}};
   }
 
-  tenon::Spec spec() const override {
+  [[nodiscard]] tenon::Spec spec() const override {
     return {{"image", tenon::Dtype::kUint8, {1, 8, 8}}, {"label", tenon::Dtype::kInt64, {}}};
   }
   void open(std::span<tenon::Dataset* const> /*inputs*/) override {
     throw tenon::Error(tenon::ErrorCode::kData, "digits.idx is not there");
   }
-  int64_t size() const override { return 0; }
-  std::string fingerprint() const override { return ""; }
+  [[nodiscard]] int64_t size() const override { return 0; }
+  [[nodiscard]] std::string fingerprint() const override { return ""; }
   void read(int64_t /*index*/, tenon::Sample& /*out*/) const override {}
 };
 
@@ -70,12 +70,12 @@ class Stalling final : public tenon::Dataset {
                     tenon::Port::of("label", {tenon::Dtype::kInt64}, {})}};
   }
 
-  tenon::Spec spec() const override {
+  [[nodiscard]] tenon::Spec spec() const override {
     return {{"image", tenon::Dtype::kUint8, {1, 8, 8}}, {"label", tenon::Dtype::kInt64, {}}};
   }
   void open(std::span<tenon::Dataset* const> /*inputs*/) override {}
-  int64_t size() const override { return 1000; }
-  std::string fingerprint() const override { return "black"; }
+  [[nodiscard]] int64_t size() const override { return 1000; }
+  [[nodiscard]] std::string fingerprint() const override { return "black"; }
   void read(int64_t index, tenon::Sample& out) const override {
     if (index >= params_.after) std::this_thread::sleep_for(std::chrono::seconds(5));
     const std::array<int64_t, 3> shape{1, 8, 8};
