@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <core/storage/event_log.hpp>
+#include <engine/engine.hpp>
 #include <engine/state_saver.hpp>
 #include <tenon/tensors.hpp>
 
@@ -134,9 +135,8 @@ std::filesystem::path Checkpointing::write(const Standing& standing) {
   if (!standing.stopped.empty()) state["stopped"] = standing.stopped;
   if (standing.interim) state["interim"] = true;
 
-  const auto save = [&](const std::string& file, Component& component) {
-    StateSaver saver;
-    component.state(saver);
+  // What fails in the writer is the disk's fault and not the component's.
+  const auto keep = [&](const std::string& file, const StateSaver& saver) {
     if (!saver.arrays().empty()) writer.add_tensors(file, saver.arrays());
     return saver.scalars();
   };
@@ -146,14 +146,20 @@ std::filesystem::path Checkpointing::write(const Standing& standing) {
       writer.add_tensors("model." + node.name, host.arrays, host.aliases);
     }
     if (node.kind == "loader") continue;
-    const core::Json scalars = components_.entering(
-        node.name, "cannot save its state", [&] { return save(state_file(node), components_.component(node.name)); });
+    StateSaver saver;
+    components_.entering(node.name, "cannot save its state", [&] { components_.component(node.name).state(saver); });
+    const core::Json scalars = keep(state_file(node), saver);
     if (!scalars.empty()) state["components"][node.name] = scalars;
   }
   for (std::size_t i = 0; i < components_.stop().size(); ++i) {
     const Components::Observing& each = components_.stop()[i];
-    const core::Json scalars = save(stop_file(i), each.handle.get());
-    state["stop"].push_back({{"use", each.attached->use}, {"state", scalars}});
+    StateSaver saver;
+    try {
+      each.handle.get().state(saver);
+    } catch (...) {
+      throw PlacedError(core::diagnose(components_.resolved(), *each.attached, current_error(ErrorCode::kPlugin)));
+    }
+    state["stop"].push_back({{"use", each.attached->use}, {"state", keep(stop_file(i), saver)}});
   }
   StateSaver position;
   training_.state(position);

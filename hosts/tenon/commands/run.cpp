@@ -110,7 +110,7 @@ constexpr ExitCode kExitCodes[]{
     {8, "an export does not compute what the model computes; no file of its name is left"},
     {9, "no usable checkpoint"},
     {10, "a file cannot be written, or another process has the run that was to go on"},
-    {75, "interrupted by SIGTERM or SIGUSR1, and saved: run again with --resume auto"},
+    {75, "interrupted by SIGTERM, SIGUSR1 or SIGHUP, and saved: run again with --resume auto"},
     {130, "interrupted by SIGINT, and saved"},
 };
 constexpr Command kRun{
@@ -123,7 +123,7 @@ constexpr Command kRun{
         "the resolved configuration, the log, checkpoints (.safetensors) and exports. An export gets its "
         "name only once a second process has loaded it and computed the same as the model. Progress and "
         "errors go to standard error, the table of results to standard output.\n"
-        "At the first SIGTERM, SIGINT (Ctrl-C) or SIGUSR1 the step that is being made ends, a checkpoint is "
+        "At the first SIGTERM, SIGINT (Ctrl-C), SIGUSR1 or SIGHUP the step that is being made ends, a checkpoint is "
         "written and the command ends; at the second one it ends at once. A run that goes on gives the very "
         "bytes of one that was never interrupted, as tenon verify resume proves; what has changed in the "
         "pipeline since then is told, and refused where training would not be what it was.",

@@ -10,7 +10,7 @@
 namespace tenon::host {
 namespace {
 
-constexpr std::array kSignals{SIGTERM, SIGINT, SIGUSR1};
+constexpr std::array kSignals{SIGTERM, SIGINT, SIGUSR1, SIGHUP};
 
 // A handler has no other way to its object.
 std::atomic<engine::Interruption*> asked{nullptr};

@@ -5,7 +5,7 @@
 
 namespace tenon::host {
 
-/// While it lives, the first SIGTERM, SIGINT or SIGUSR1 is noted for the run, which saves and ends; at the second one the
+/// While it lives, the first SIGTERM, SIGINT, SIGUSR1 or SIGHUP is noted for the run, which saves and ends; at the second one the
 /// process ends at once, as if nothing had caught it. One that was ignored when the program began stays ignored. One at
 /// a time in a process.
 class RunSignals {

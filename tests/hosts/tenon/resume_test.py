@@ -38,7 +38,7 @@ class ResumeTest(ProgramTest):
         return process
 
     def test_the_first_signal_saves_and_says_how_to_go_on(self):
-        for number, expected in ((signal.SIGTERM, 75), (signal.SIGUSR1, 75), (signal.SIGINT, 130)):
+        for number, expected in ((signal.SIGTERM, 75), (signal.SIGUSR1, 75), (signal.SIGHUP, 75), (signal.SIGINT, 130)):
             with self.subTest(signal=number.name):
                 process = self.started()
                 process.send_signal(number)
