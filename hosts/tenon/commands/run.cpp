@@ -53,8 +53,10 @@ int end_of(const engine::RunOutcome& outcome) {
 }
 
 int run(const Arguments& arguments, Console& console) {
-  RunSignals
-      signals;  // from the first moment on: what comes before the first step ends as politely as what comes later
+  // Whoever reads the progress may leave: writing to nobody is an error of that write, not the end of a training.
+  std::signal(SIGPIPE, SIG_IGN);
+  // From the first moment on: what comes before the first step ends as politely as what comes later.
+  RunSignals signals;
   const std::optional<int64_t> interrupt_at = step_to_interrupt_at(arguments);
   require_folder_of(arguments, "outcome");
   core::Catalogue catalogue = scan_plugins(arguments, console);
@@ -63,8 +65,6 @@ int run(const Arguments& arguments, Console& console) {
   if (!pipeline.graph) return pipeline.findings.exit_code();
 
   Resuming resuming = find_resuming(arguments, *pipeline.graph, console);
-  // Whoever reads the progress may leave: writing to nobody is an error of that write, not the end of a training.
-  std::signal(SIGPIPE, SIG_IGN);
   const OpenedEngine opened = open_engine_for(pipeline.graph->run);
   const engine::RunRequest request{.graph = std::move(*pipeline.graph),
                                    .resolved = std::move(pipeline.resolved),

@@ -68,6 +68,19 @@ class StreamsTest(ProgramTest):
         os.close(read)
         self.assertEqual(process.communicate(timeout=60)[1], b"")
 
+    def test_who_reads_the_progress_may_leave_and_training_goes_on(self):
+        code, _, err = self.tenon("run", "digits.json", "--set", "vars.epochs=3", "--interrupt-at", "5")
+        self.assertEqual(code, 75, err)
+        read, write = os.pipe()
+        os.close(read)
+        process = subprocess.Popen(
+            [PROGRAM, "run", "digits.json", "--set", "vars.epochs=3", "--resume", "auto"], cwd=self.folder,
+            env=self.environment(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=write)
+        os.close(write)
+        self.assertEqual(process.wait(60), 0)
+        log = (self.folder / "runs/digits/0001/log.jsonl").read_text()
+        self.assertIn('"event":"run_end","step":51', log)
+
     def test_words_that_are_no_text_do_no_harm(self):
         for words in (["check", b"\xff\xfe.json"], ["check", "digits.json", "--set", b"vars.lr=\xff"],
                       [b"\xff\xff"], ["explain", "digits.json", b"/\xff"]):
