@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include <core/storage/event_log.hpp>
-#include <engine/engine.hpp>
 #include <engine/state_saver.hpp>
 #include <tenon/tensors.hpp>
 
@@ -154,11 +153,7 @@ std::filesystem::path Checkpointing::write(const Standing& standing) {
   for (std::size_t i = 0; i < components_.stop().size(); ++i) {
     const Components::Observing& each = components_.stop()[i];
     StateSaver saver;
-    try {
-      each.handle.get().state(saver);
-    } catch (...) {
-      throw PlacedError(core::diagnose(components_.resolved(), *each.attached, current_error(ErrorCode::kPlugin)));
-    }
+    components_.entering(*each.attached, [&] { each.handle.get().state(saver); });
     state["stop"].push_back({{"use", each.attached->use}, {"state", keep(stop_file(i), saver)}});
   }
   StateSaver position;

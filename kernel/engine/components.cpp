@@ -79,13 +79,13 @@ Components::~Components() {
 std::vector<Components::Observing> Components::attach(const std::vector<core::Attached>& attached) {
   std::vector<Observing> all;
   for (const core::Attached& each : attached) {
-    try {
-      all.push_back({&each, loader_.create(each.use, each.with)});
-    } catch (...) {
-      throw PlacedError(core::diagnose(resolved_, each, current_error(ErrorCode::kPlugin)));
-    }
+    entering(each, [&] { all.push_back({&each, loader_.create(each.use, each.with)}); });
   }
   return all;
+}
+
+void Components::rethrow_placed(const core::Attached& attached) const {
+  throw PlacedError(core::diagnose(resolved_, attached, current_error(ErrorCode::kPlugin)));
 }
 
 void Components::rethrow_placed(std::string_view node, std::string_view doing) const {

@@ -66,8 +66,19 @@ class Components {
     }
   }
 
+  /// Likewise for a component of `stop` or `observe`.
+  template <class Body>
+  decltype(auto) entering(const core::Attached& attached, Body&& body) const {
+    try {
+      return body();
+    } catch (...) {
+      rethrow_placed(attached);
+    }
+  }
+
  private:
   [[noreturn]] void rethrow_placed(std::string_view node, std::string_view doing) const;
+  [[noreturn]] void rethrow_placed(const core::Attached& attached) const;
   std::vector<Observing> attach(const std::vector<core::Attached>& attached);
 
   const core::Graph& graph_;

@@ -48,11 +48,8 @@ Standing restore(const Components& components, Training& training, const core::C
   for (std::size_t i = 0; i < components.stop().size() && i < stop.size(); ++i) {
     const Components::Observing& each = components.stop()[i];
     if (stop[i].at("use") != each.attached->use) continue;  // another one stands there now, and begins anew
-    try {
-      give_back(each.handle.get(), stop[i].at("state"), checkpoint, stop_file(i));
-    } catch (...) {
-      throw PlacedError(core::diagnose(components.resolved(), *each.attached, current_error(ErrorCode::kPlugin)));
-    }
+    components.entering(*each.attached,
+                        [&] { give_back(each.handle.get(), stop[i].at("state"), checkpoint, stop_file(i)); });
   }
   try {
     give_back(training, member(state, "training"), checkpoint, kTrainingFile);

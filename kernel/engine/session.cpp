@@ -156,7 +156,8 @@ class Session {
     if (records_ && request_.resume) from = request_.resume->checkpoint.path().string();
     from = broadcast_text(setup_.ranks(), from);
     if (from.empty()) return {};
-    const core::Checkpoint checkpoint = core::read_checkpoint(from);
+    // The first rank's was verified when it was found.
+    const core::Checkpoint checkpoint = records_ ? request_.resume->checkpoint : core::read_checkpoint(from);
     Standing standing = restore(setup_.components(), setup_.training(), checkpoint, request_.begin_anew);
     outcome_.first_step = setup_.training().step_count();
     if (records_) records_->checkpointing().go_on_from(checkpoint, standing, notes_);
@@ -225,7 +226,7 @@ class Session {
     if (records_) outcome_.last_checkpoint = records_->checkpointing().last_path();
   }
 
-  /// Puts the chosen weights into the models, and tests them once.
+  /// Chooses the weights, and tests them once.
   void test(const Evaluator& evaluator) {
     std::string chosen;
     if (records_) {
@@ -236,18 +237,18 @@ class Session {
       chosen = choice.path.string();
     }
     if (!setup_.graph().test && setup_.graph().exports.empty()) return;
-    load_models(broadcast_text(setup_.ranks(), chosen));
+    chosen_ = core::read_checkpoint(broadcast_text(setup_.ranks(), chosen));
     if (!setup_.graph().test) return;
+    load_models();
     outcome_.test = evaluator.measure(setup_.test_feed(), "test");
     events_.tell(Event::Kind::kTest, {outcome_.test.begin(), outcome_.test.end()}, chosen);
   }
 
-  void load_models(const std::filesystem::path& from) {
-    const core::Checkpoint checkpoint = core::read_checkpoint(from);
+  void load_models() {
     for (const core::Node& node : setup_.graph().nodes) {
       if (node.kind != "model") continue;
       setup_.components().entering(node.name, "cannot take its weights back", [&] {
-        load_model(setup_.components().node<Model>(node.name), node.name, checkpoint);
+        load_model(setup_.components().node<Model>(node.name), node.name, *chosen_);
       });
     }
   }
@@ -256,7 +257,7 @@ class Session {
     const core::Graph& graph = setup_.graph();
     if (graph.exports.empty()) return;
     Components& components = setup_.components();
-    load_models(outcome_.checkpoint);  // whatever the test did to buffers
+    load_models();  // whatever the test did to buffers
     for (const core::Node& node : graph.nodes) {
       if (node.kind == "model") move_model(components.node<Model>(node.name), c10::kCPU);
     }
@@ -306,6 +307,7 @@ class Session {
   Setup setup_;
   std::optional<Records> records_;
   Events events_;
+  std::optional<core::Checkpoint> chosen_;  // what test and export take the weights from
   std::vector<std::string> notes_;
   RunOutcome outcome_;
 };

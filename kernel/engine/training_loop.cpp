@@ -195,12 +195,7 @@ void TrainingLoop::observe_metrics(const std::map<std::string, double>& results)
 void TrainingLoop::ask(const Components::Observing& each, const Progress& progress, Asked& asked) {
   void* const ability = each.handle.get().ability(Controller::kAbility);
   if (ability == nullptr) return;
-  try {
-    static_cast<Controller*>(ability)->at_step(progress, asked);
-  } catch (...) {
-    throw PlacedError(
-        core::diagnose(setup_.components().resolved(), *each.attached, current_error(ErrorCode::kPlugin)));
-  }
+  setup_.components().entering(*each.attached, [&] { static_cast<Controller*>(ability)->at_step(progress, asked); });
 }
 
 }  // namespace tenon::engine

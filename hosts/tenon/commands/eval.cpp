@@ -36,7 +36,7 @@ std::filesystem::path named(const std::string& text) {
   return path.has_filename() ? path : path.parent_path();
 }
 
-/// The best checkpoint of a run where one is known and there, else the newest that verifies.
+/// The best checkpoint of a run where one is known, else the newest that verifies.
 std::filesystem::path checkpoint_of(const std::filesystem::path& run) {
   const std::filesystem::path folder = run / "checkpoints";
   const core::CheckpointIndex index = core::CheckpointIndex::load(folder);
