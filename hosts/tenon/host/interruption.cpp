@@ -1,8 +1,12 @@
 // A flag that a signal handler may set.
 #include <host/interruption.hpp>
 
+#include <array>
+
 namespace tenon::host {
 namespace {
+
+constexpr std::array kSignals{SIGINT, SIGTERM, SIGHUP};
 
 volatile std::sig_atomic_t first_signal = 0;
 
@@ -14,18 +18,7 @@ extern "C" void note_signal(int number) {
 
 Interruption::Interruption() {
   first_signal = 0;
-  struct sigaction action = {};
-  action.sa_handler = &note_signal;
-  action.sa_flags = SA_RESTART;
-  sigemptyset(&action.sa_mask);
-  for (std::size_t i = 0; i < kSignals.size(); ++i) {
-    sigaction(kSignals[i], nullptr, &former_[i]);
-    if (former_[i].sa_handler != SIG_IGN) sigaction(kSignals[i], &action, nullptr);
-  }
-}
-
-Interruption::~Interruption() {
-  for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &former_[i], nullptr);
+  handlers_.emplace(kSignals, &note_signal);
 }
 
 int Interruption::signal() noexcept { return first_signal; }

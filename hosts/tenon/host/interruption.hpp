@@ -1,8 +1,9 @@
 // Ctrl-C for commands that have processes to end and folders to remove before they go.
 #pragma once
 
-#include <array>
-#include <csignal>
+#include <optional>
+
+#include <host/signal_handlers.hpp>
 
 namespace tenon::host {
 
@@ -14,16 +15,11 @@ class Interruption {
   Interruption(const Interruption&) = delete;
   Interruption& operator=(const Interruption&) = delete;
 
-  /// Gives the former handlers back.
-  ~Interruption();
-
   /// The first signal that came, 0 for none.
   [[nodiscard]] static int signal() noexcept;
 
  private:
-  static constexpr std::array kSignals{SIGINT, SIGTERM, SIGHUP};
-
-  std::array<struct sigaction, kSignals.size()> former_{};
+  std::optional<SignalHandlers> handlers_;
 };
 
 }  // namespace tenon::host

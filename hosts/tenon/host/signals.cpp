@@ -14,7 +14,6 @@ constexpr std::array kSignals{SIGTERM, SIGINT, SIGUSR1, SIGHUP};
 
 // A handler has no other way to its object.
 std::atomic<engine::Interruption*> asked{nullptr};
-std::array<struct sigaction, kSignals.size()> former{};
 
 extern "C" void tenon_note_signal(int number) {
   engine::Interruption* const interruption = asked.load();
@@ -31,18 +30,11 @@ extern "C" void tenon_note_signal(int number) {
 
 RunSignals::RunSignals() {
   asked = &interruption_;
-  struct sigaction action = {};
-  action.sa_handler = &tenon_note_signal;
-  action.sa_flags = SA_RESTART;
-  sigemptyset(&action.sa_mask);
-  for (std::size_t i = 0; i < kSignals.size(); ++i) {
-    sigaction(kSignals[i], nullptr, &former[i]);
-    if (former[i].sa_handler != SIG_IGN) sigaction(kSignals[i], &action, nullptr);
-  }
+  handlers_.emplace(kSignals, &tenon_note_signal);
 }
 
 RunSignals::~RunSignals() {
-  for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &former[i], nullptr);
+  handlers_.reset();
   asked = nullptr;
 }
 

@@ -1,7 +1,10 @@
 // Signals that end a run early: the first one asks, the second one ends the process.
 #pragma once
 
+#include <optional>
+
 #include <engine/engine.hpp>
+#include <host/signal_handlers.hpp>
 
 namespace tenon::host {
 
@@ -21,6 +24,7 @@ class RunSignals {
 
  private:
   engine::Interruption interruption_;
+  std::optional<SignalHandlers> handlers_;
 };
 
 }  // namespace tenon::host
