@@ -15,6 +15,8 @@
 namespace tenon::core {
 namespace {
 
+constexpr int kLongestDays = 36'500;  // Clocks that count nanoseconds in 64 bits hold it.
+
 Quantity parse(std::string_view text, UnitKind kind) {
   switch (kind) {
     case UnitKind::kTime: return {parse_time(text).seconds, Unit::kSeconds};
@@ -122,7 +124,10 @@ QuantityResult parse_quantity(std::string_view text, std::span<const UnitKind> k
   std::string message;
   for (const UnitKind kind : kinds) {
     try {
-      return parse(text, kind);
+      const Quantity quantity = parse(text, kind);
+      if (kind != UnitKind::kTime || quantity.value <= kLongestDays * 86400.0) return quantity;
+      return QuantityError{.message = fmt::format("{} is longer than {} days", core::quoted(text), kLongestDays),
+                           .fix = fmt::format("allowed: up to \"{} d\"", kLongestDays)};
     } catch (const Error& error) {
       if (message.empty()) message = error.what();
     }

@@ -74,7 +74,7 @@ void Checkpointing::go_on_from(const core::Checkpoint& checkpoint, const Standin
                                std::vector<std::string>& notes) {
   index_ = core::CheckpointIndex::load_or_rebuild(folder_, notes);
   index_.take_metrics_from(folder_.parent_path() / "log.jsonl");
-  index_.rewind(checkpoint.step(), standing.validation_pending, rule_);
+  index_.rewind(checkpoint.step(), !standing.pending.empty(), rule_);
   index_.history.back().interim = standing.interim;
   // A best one that test and export cannot read would end every run at its end.
   while (index_.best && *index_.best != checkpoint.step()) {
@@ -89,7 +89,7 @@ void Checkpointing::go_on_from(const core::Checkpoint& checkpoint, const Standin
     for (core::CheckpointRecord& record : index_.history) {
       if (record.step == *index_.best) record.kept = false;
     }
-    index_.rewind(checkpoint.step(), standing.validation_pending, rule_);
+    index_.rewind(checkpoint.step(), !standing.pending.empty(), rule_);
   }
   index_.save(folder_);
 }
@@ -108,6 +108,7 @@ std::filesystem::path Checkpointing::last_path() const {
 uint64_t Checkpointing::estimated_bytes() const {
   uint64_t bytes = uint64_t{64} << 10U;  // manifests and state
   for (const core::Node& node : components_.graph().nodes) {
+    if (!owns_component(node)) continue;
     if (node.kind == "model") {
       for (const auto& [name, tensor] : model_tensors(components_.node<Model>(node.name))) bytes += tensor.nbytes();
     }
@@ -129,8 +130,8 @@ std::filesystem::path Checkpointing::write(const Standing& standing) {
   state["format"] = 1;
   state["pipeline"] = components_.graph().name;
   state["provenance"] = provenance_;
-  state["pending"] = standing.validation_pending ? core::Json::array({"validate"}) : core::Json::array();
-
+  state["pending"] = core::Json::array();
+  for (const std::string& validation : standing.pending) state["pending"].push_back(validation);
   if (!standing.stopped.empty()) state["stopped"] = standing.stopped;
   if (standing.interim) state["interim"] = true;
 
@@ -140,11 +141,11 @@ std::filesystem::path Checkpointing::write(const Standing& standing) {
     return saver.scalars();
   };
   for (const core::Node& node : components_.graph().nodes) {
+    if (!owns_component(node)) continue;
     if (node.kind == "model") {
       const HostTensors host = host_tensors(components_.node<Model>(node.name));
       writer.add_tensors("model." + node.name, host.arrays, host.aliases);
     }
-    if (node.kind == "loader") continue;
     StateSaver saver;
     components_.entering(node.name, "cannot save its state", [&] { components_.component(node.name).state(saver); });
     const core::Json scalars = keep(state_file(node), saver);
@@ -167,11 +168,11 @@ std::filesystem::path Checkpointing::write(const Standing& standing) {
   record.step = training_.step_count();
   record.epoch = training_.epoch();
   record.wall_time = core::EventLog::system_seconds();
-  record.pending_validation = standing.validation_pending;
+  record.pending_validation = !standing.pending.empty();
   record.interim = standing.interim;
   index_.add(std::move(record));
   index_.save(folder_);
-  if (!standing.validation_pending || standing.interim) retain();
+  if (standing.pending.empty() || standing.interim) retain();
   return path;
 }
 

@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include <engine/engine.hpp>
+#include <tenon/components/dataset.hpp>
+#include <tenon/components/derived.hpp>
 #include <tenon/nn/module.hpp>
 
 namespace tenon::engine {
@@ -47,10 +49,12 @@ Error current_error(ErrorCode otherwise) {
   }
 }
 
+bool owns_component(const core::Node& node) { return node.call.empty() && node.kind != "loader"; }
+
 Components::Components(const core::Graph& graph, const core::Resolved& resolved, core::Catalogue catalogue)
     : graph_(graph), resolved_(resolved), loader_(std::move(catalogue)) {
   for (const core::Node& node : graph.nodes) {
-    if (node.kind == "loader") continue;  // the kernel's own
+    if (!owns_component(node)) continue;
     try {
       handles_.push_back(std::make_unique<core::ComponentHandle>(loader_.create(node.use(), node.with)));
     } catch (...) {
@@ -58,8 +62,23 @@ Components::Components(const core::Graph& graph, const core::Resolved& resolved,
     }
     nodes_.emplace(node.name, handles_.back().get());
   }
+  for (const core::Node& node : graph.nodes) {
+    if (!node.call.empty()) nodes_.emplace(node.name, nodes_.at(node.call));
+  }
+  for (const core::Node& node : graph.nodes) derive(node);
   stop_ = attach(graph.stop);
   observe_ = attach(graph.observe);
+}
+
+void Components::derive(const core::Node& node) const {
+  if (node.kind != "dataset") return;
+  void* const ability = component(node.name).ability(Derived::kAbility);
+  if (ability == nullptr) return;
+  entering(node.name, "cannot tell its fields", [&] {
+    std::vector<Spec> inputs;
+    for (const std::string& input : node.inputs) inputs.push_back(this->node<Dataset>(input).spec());
+    static_cast<Derived*>(ability)->derive(inputs);
+  });
 }
 
 void Components::abandon_observers() {

@@ -15,6 +15,9 @@
 
 namespace tenon::engine {
 
+/// A node that has a component of its own: neither a further use of another's, nor the kernel's loader.
+[[nodiscard]] bool owns_component(const core::Node& node);
+
 /// Makes the component of every node and of every observer, and turns what they throw into errors with their place.
 /// Destroys them in reverse. [trainer]
 class Components {
@@ -79,6 +82,7 @@ class Components {
  private:
   [[noreturn]] void rethrow_placed(std::string_view node, std::string_view doing) const;
   [[noreturn]] void rethrow_placed(const core::Attached& attached) const;
+  void derive(const core::Node& node) const;
   std::vector<Observing> attach(const std::vector<core::Attached>& attached);
 
   const core::Graph& graph_;

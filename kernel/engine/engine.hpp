@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,7 +17,9 @@
 #include <core/plugin/runtime.hpp>
 #include <core/resume/resume_point.hpp>
 #include <core/text/diagnostic.hpp>
+#include <tenon/array.hpp>
 #include <tenon/error.hpp>
+#include <tenon/spec.hpp>
 
 namespace tenon::engine {
 
@@ -63,6 +66,9 @@ struct RunRequest {
   std::set<std::string> begin_anew;           ///< Nodes whose saved state is left aside.
   Interruption* interruption = nullptr;       ///< Outlives the run; nobody can interrupt it without one.
   std::optional<int64_t> interrupt_at;        ///< As if SIGTERM came while this attempted step, from 1 on, is made.
+  /// Tries every stage once before the first step of a new run: a training step, each validation, a checkpoint written
+  /// and read, the test, each export; with components, memory and a folder of its own, which are gone afterwards.
+  bool preflight = true;
 };
 
 /// What is needed to measure a checkpoint again.
@@ -71,7 +77,36 @@ struct EvaluateRequest {
   core::Resolved resolved;
   core::Catalogue catalogue;
   std::filesystem::path checkpoint;  ///< Its folder.
-  bool test = true;                  ///< The path "test", else "validate".
+  std::string path = "test";         ///< Or the name of a validation's path: "validate", "validate.clean".
+};
+
+/// What is needed to run a checkpoint's models over the data of "predict".
+struct PredictRequest {
+  core::Graph graph;
+  core::Resolved resolved;
+  core::Catalogue catalogue;
+  std::filesystem::path checkpoint;  ///< Its folder.
+};
+
+/// One output of predictions, known before the first row.
+struct PredictedColumn {
+  FieldSpec field;                      ///< Name, type and shape of one row.
+  std::vector<std::string> categories;  ///< The text of each class, or of each number; empty when there are none.
+  bool names_values = false;            ///< Categories name the numbers themselves, else elements of the last axis.
+};
+
+/// Takes predictions as they are made, on the calling thread. What it throws ends the predicting and comes out.
+class PredictionSink {
+ public:
+  /// Once, before the first rows; `rows` is how many there will be.
+  virtual void begin(const std::vector<PredictedColumn>& columns, int64_t rows) = 0;
+
+  /// Rows in the order of the loader: for each its index in the dataset, and one array a column with the rows as first
+  /// axis. The arrays live during the call.
+  virtual void take(std::span<const int64_t> samples, std::span<const Array> columns) = 0;
+
+ protected:
+  ~PredictionSink() = default;
 };
 
 struct ExportOutcome {
@@ -79,6 +114,79 @@ struct ExportOutcome {
   std::filesystem::path file;
   double max_abs_error = 0;  ///< Largest difference found over all batches and outputs.
   std::vector<int64_t> batches;
+};
+
+/// What is needed to export from a checkpoint.
+struct ExportRequest {
+  core::Graph graph;
+  core::Resolved resolved;
+  core::Catalogue catalogue;
+  core::Libtorch libtorch;
+  std::filesystem::path checkpoint;  ///< Its folder.
+  std::vector<std::string> nodes;    ///< Exporter nodes of the graph.
+  std::filesystem::path folder;      ///< Where the files go; it exists.
+  std::filesystem::path program;     ///< The `tenon` program: the second process.
+  Interruption* interruption = nullptr;
+};
+
+/// What is needed to know shapes: no data is read.
+struct PlanRequest {
+  core::Graph graph;
+  core::Resolved resolved;
+  core::Catalogue catalogue;
+};
+
+/// What flows where, as the components themselves say.
+struct PlanReport {
+  struct Value {
+    std::string path;  ///< "fit", "validate", …
+    std::string node;  ///< Of a stream or of the step plane.
+    FieldSpec field;   ///< Its output. A stream's fields have a batch axis behind a loader alone.
+  };
+  std::vector<Value> values;
+  std::map<std::string, int64_t> parameters;   ///< Elements of each model, by node.
+  std::map<std::string, std::string> untried;  ///< Models that could not be tried without memory, with the reason.
+};
+
+/// A schedule over the run that is planned.
+struct ScheduleCurveRequest {
+  core::Graph graph;
+  core::Resolved resolved;
+  core::Catalogue catalogue;
+  std::string node;      ///< The schedule.
+  int64_t points = 200;  ///< At most so many, at even distances, first and last step included.
+};
+
+struct ScheduleCurve {
+  std::string field;  ///< "lr"
+  std::string of;     ///< The optimizer.
+  double configured = 0;
+  int64_t planned = 0;  ///< Steps.
+  int64_t steps_per_epoch = 0;
+  std::vector<std::pair<int64_t, double>> values;  ///< Applied steps, value of the field for the step that follows.
+};
+
+/// What is needed to look into the modules of a pipeline's models for one training batch. Changes nothing.
+struct ProbeRequest {
+  core::Graph graph;
+  core::Resolved resolved;
+  core::Catalogue catalogue;
+  std::vector<std::string> patterns;                ///< Globs over "net.conv1"; a module that any matches is shown.
+  std::optional<std::filesystem::path> checkpoint;  ///< Weights from there, else first values.
+};
+
+/// One output of one module over one forward and backward pass.
+struct ProbedOutput {
+  std::string module;  ///< "net.conv1"
+  std::string output;  ///< Empty for a layer, which has one.
+  FieldSpec field;     ///< Type and shape.
+  double mean = 0;     ///< Of the finite elements, in float64, as are the rest.
+  double deviation = 0;
+  double minimum = 0;
+  double maximum = 0;
+  double zeros = 0;  ///< Share of elements that are 0.
+  int64_t not_finite = 0;
+  std::optional<double> gradient_norm;  ///< 2-norm of the loss's gradient; nothing where none came.
 };
 
 /// What a run led to.
@@ -92,6 +200,7 @@ struct RunOutcome {
   int64_t samples_read = 0;         ///< Training samples that were fetched here by all ranks, also those made ahead.
   std::optional<std::pair<int64_t, int64_t>> first_read;  ///< Epoch and batch of the first of them.
   int64_t epochs = 0;
+  double preflight_seconds = 0;           ///< What trying every stage took; 0 where it was left out.
   double train_seconds = 0;               ///< From the first step to the last, validation and saving included.
   double samples_per_second = 0;          ///< Training alone.
   std::string stopped;                    ///< Why training ended early; empty when it ran to its end.
@@ -129,6 +238,14 @@ class Engine {
   virtual RunOutcome run(const RunRequest& request) = 0;
   /// Metrics by log key.
   [[nodiscard]] virtual std::map<std::string, double> evaluate(const EvaluateRequest& request) = 0;
+  /// Gives the number of rows.
+  virtual int64_t predict(const PredictRequest& request, PredictionSink& sink) = 0;
+  /// Those that were verified before an interruption, where there is one.
+  [[nodiscard]] virtual std::vector<ExportOutcome> export_checkpoint(const ExportRequest& request) = 0;
+  [[nodiscard]] virtual PlanReport plan(const PlanRequest& request) = 0;
+  [[nodiscard]] virtual ScheduleCurve schedule_curve(const ScheduleCurveRequest& request) = 0;
+  /// In the order in which the modules first gave something.
+  [[nodiscard]] virtual std::vector<ProbedOutput> probe(const ProbeRequest& request) = 0;
   virtual void run_artefact(const ArtefactRequest& request) = 0;
   [[nodiscard]] virtual DeviceReport devices() = 0;
 

@@ -4,6 +4,10 @@
 #include <engine/device.hpp>
 #include <engine/engine.hpp>
 #include <engine/evaluation.hpp>
+#include <engine/exporting.hpp>
+#include <engine/planning.hpp>
+#include <engine/predicting.hpp>
+#include <engine/probing.hpp>
 #include <engine/session.hpp>
 
 namespace tenon::engine {
@@ -28,6 +32,21 @@ class TheEngine final : public Engine {
   }
   std::map<std::string, double> evaluate(const EvaluateRequest& request) override {
     return guarded([&] { return evaluate_checkpoint(request); });
+  }
+  int64_t predict(const PredictRequest& request, PredictionSink& sink) override {
+    return guarded([&] { return predict_rows(request, sink); });
+  }
+  std::vector<ExportOutcome> export_checkpoint(const ExportRequest& request) override {
+    return guarded([&] { return export_from_checkpoint(request); });
+  }
+  PlanReport plan(const PlanRequest& request) override {
+    return guarded([&] { return plan_report(request); });
+  }
+  ScheduleCurve schedule_curve(const ScheduleCurveRequest& request) override {
+    return guarded([&] { return plan_schedule(request); });
+  }
+  std::vector<ProbedOutput> probe(const ProbeRequest& request) override {
+    return guarded([&] { return probe_modules(request); });
   }
   void run_artefact(const ArtefactRequest& request) override {
     guarded([&] { engine::run_artefact(request); });

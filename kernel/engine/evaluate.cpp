@@ -5,6 +5,7 @@
 #include <c10/core/GradMode.h>
 #include <fmt/format.h>
 
+#include <engine/rescaling.hpp>
 #include <tenon/components/metric.hpp>
 
 namespace tenon::engine {
@@ -30,8 +31,17 @@ void Evaluator::update(const StepGraph& graph, const core::Path& path, DeviceBat
     const core::Node& node = components_.graph().at(name);
     const auto doing = [&] { return fmt::format("cannot take {}", StepGraph::describe_inputs(node, values)); };
     components_.entering(name, doing,
-                         [&] { components_.node<Metric>(name).update(graph.measured_inputs(node, values)); });
+                         [&] { components_.node<Metric>(name).update(on_data_scale(graph, path, node, values)); });
   }
+}
+
+Tensors Evaluator::on_data_scale(const StepGraph& graph, const core::Path& path, const core::Node& node,
+                                 const Values& values) const {
+  Tensors in;
+  for (const auto& [port, tensor] : graph.measured_inputs(node, values)) {
+    in.set(port, undo_rescaling(components_, path, node.name, port, tensor).to(tensor.scalar_type()));
+  }
+  return in;
 }
 
 std::map<std::string, double> Evaluator::compute(const core::Path& path, const std::string& prefix) const {

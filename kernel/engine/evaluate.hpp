@@ -28,6 +28,9 @@ class Evaluator {
 
  private:
   void update(const StepGraph& graph, const core::Path& path, DeviceBatch batch) const;
+  /// The inputs of a metric, in the units of the data where they were rescaled.
+  [[nodiscard]] Tensors on_data_scale(const StepGraph& graph, const core::Path& path, const core::Node& node,
+                                      const Values& values) const;
   [[nodiscard]] std::map<std::string, double> compute(const core::Path& path, const std::string& prefix) const;
 
   const Components& components_;

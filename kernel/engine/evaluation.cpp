@@ -1,14 +1,16 @@
 // One path over loaded weights.
 #include <engine/evaluation.hpp>
 
+#include <array>
+
 #include <ATen/ATen.h>
 
 #include <core/storage/checkpoint.hpp>
 #include <engine/device.hpp>
 #include <engine/evaluate.hpp>
-#include <engine/models.hpp>
 #include <engine/plan.hpp>
 #include <engine/ranks.hpp>
+#include <engine/restore.hpp>
 #include <engine/setup.hpp>
 #include <engine/training.hpp>
 
@@ -16,29 +18,29 @@ namespace tenon::engine {
 
 namespace {
 
+/// The path of that name, which the pipeline has.
+const core::Path& path_of(const core::Graph& graph, const std::string& name) {
+  for (const core::Validation& validation : graph.validations) {
+    if (validation.path.name == name) return validation.path;
+  }
+  return graph.test.value().path;
+}
+
 /// One rank's part.
 std::map<std::string, double> measure(const EvaluateRequest& request, Collectives& ranks) {
   const core::Graph& graph = request.graph;
-  const core::Path& path = request.test ? graph.test.value().path : graph.validate.value().path;
+  const core::Path& path = path_of(graph, request.path);
   const c10::Device device = prepare_device(graph, request.resolved);
   Components components(graph, request.resolved, request.catalogue);
   core::ComponentHandle plain;
   const Precision& precision = precision_of(components, plain);
   Feed feed(components, path, static_cast<uint64_t>(graph.run.seed));
   static_cast<void>(plan_networks(components, {&feed}, precision));
-  open_datasets(components, &path);
+  open_datasets(components, std::array{&path});
   feed.connect(ranks, device, precision.storage());
 
-  const core::Checkpoint checkpoint = core::read_checkpoint(request.checkpoint);
-  const at::TensorOptions options = at::TensorOptions(precision.storage()).device(device);
-  for (const std::string& name : path.step) {
-    if (graph.at(name).kind != "model") continue;
-    components.entering(name, "cannot take its weights", [&] {
-      auto& model = components.node<Model>(name);
-      materialize_untrained(model, options);
-      load_model(model, name, checkpoint);
-    });
-  }
+  restore_path(components, path, core::read_checkpoint(request.checkpoint),
+               at::TensorOptions(precision.storage()).device(device));
   const InterruptionPoll poll(nullptr, ranks);
   const Evaluator evaluator(components, ranks, precision, poll, make_generator(device));
   return evaluator.measure(feed, path.name);

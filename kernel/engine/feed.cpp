@@ -11,52 +11,12 @@
 #include <core/plugin/builtin.hpp>
 #include <core/storage/canonical_json.hpp>
 #include <engine/engine.hpp>
+#include <engine/streams.hpp>
 
 namespace tenon::engine {
 namespace {
 
 constexpr std::chrono::milliseconds kPollInterval{50};
-
-/// Asks each component of the stream for its fields alone, so that an error has its place.
-void require_specs(const Components& components, const core::Path& path) {
-  constexpr const char* kDoing = "cannot tell its fields";
-  Spec fields;
-  for (const std::string& name : path.stream) {
-    const std::string& kind = components.graph().at(name).kind;
-    if (kind == "dataset") {
-      components.entering(name, kDoing, [&] { fields = components.node<Dataset>(name).spec(); });
-    } else if (kind == "transform") {
-      components.entering(name, kDoing, [&] { fields = components.node<Transform>(name).spec(fields); });
-    }
-  }
-}
-
-Stream make_stream(const Components& components, const core::Path& path, uint64_t seed) {
-  const core::Graph& graph = components.graph();
-  const core::Node& source = graph.at(path.stream.front());
-  const DatasetNode dataset{source.name, source.use(), &components.node<Dataset>(source.name)};
-  std::vector<TransformNode> transforms;
-  for (const std::string& name : path.stream) {
-    const core::Node& node = graph.at(name);
-    if (node.kind == "transform") transforms.push_back({name, node.use(), &components.node<Transform>(name)});
-  }
-  require_specs(components, path);
-  try {
-    return {dataset, transforms, seed};
-  } catch (...) {
-    const Error error = current_error(ErrorCode::kPlugin);
-    throw PlacedError(core::diagnose(components.resolved(), graph.at(path.data).pointer, error));
-  }
-}
-
-/// Datasets that some stream of the graph reads, each behind its inputs.
-std::vector<const core::Node*> datasets_of(const core::Graph& graph) {
-  std::vector<const core::Node*> datasets;
-  for (const core::Node& node : graph.nodes) {
-    if (node.kind == "dataset") datasets.push_back(&node);
-  }
-  return datasets;
-}
 
 /// True when the path reads the dataset, by itself or through the inputs of another.
 bool reaches(const core::Graph& graph, const core::Path& path, const std::string& dataset) {
@@ -65,6 +25,26 @@ bool reaches(const core::Graph& graph, const core::Path& path, const std::string
     return name == dataset || std::any_of(inputs.begin(), inputs.end(), from);
   };
   return from(path.data);
+}
+
+/// Datasets that some of these paths read, each behind its inputs.
+std::vector<const core::Node*> datasets_of(const core::Graph& graph, std::span<const core::Path* const> paths) {
+  std::vector<const core::Node*> datasets;
+  for (const core::Node& node : graph.nodes) {
+    const bool read = node.kind == "dataset" && std::any_of(paths.begin(), paths.end(), [&](const core::Path* path) {
+                        return reaches(graph, *path, node.name);
+                      });
+    if (read) datasets.push_back(&node);
+  }
+  return datasets;
+}
+
+void open_dataset(const Components& components, const core::Node& node) {
+  components.entering(node.name, "cannot be opened", [&] {
+    std::vector<Dataset*> inputs;
+    for (const std::string& input : node.inputs) inputs.push_back(&components.node<Dataset>(input));
+    components.node<Dataset>(node.name).open(inputs);
+  });
 }
 
 /// Page-locked memory, from which copies to a GPU are fast.
@@ -76,20 +56,13 @@ std::shared_ptr<void> pinned_memory(std::size_t bytes) {
 
 }  // namespace
 
-void open_datasets(const Components& components, const core::Path* only) {
-  for (const core::Node* const node : datasets_of(components.graph())) {
-    if (only != nullptr && !reaches(components.graph(), *only, node->name)) continue;
-    components.entering(node->name, "cannot be opened", [&] {
-      std::vector<Dataset*> inputs;
-      for (const std::string& input : node->inputs) inputs.push_back(&components.node<Dataset>(input));
-      components.node<Dataset>(node->name).open(inputs);
-    });
-  }
+void open_datasets(const Components& components, std::span<const core::Path* const> paths) {
+  for (const core::Node* const node : datasets_of(components.graph(), paths)) open_dataset(components, *node);
 }
 
-core::Json data_fingerprints(const Components& components) {
+core::Json data_fingerprints(const Components& components, std::span<const core::Path* const> paths) {
   core::Json all = core::Json::object();
-  for (const core::Node* const node : datasets_of(components.graph())) {
+  for (const core::Node* const node : datasets_of(components.graph(), paths)) {
     components.entering(node->name, "cannot tell its fingerprint", [&] {
       const Dataset& dataset = components.node<Dataset>(node->name);
       all[node->name] = {{"size", dataset.size()}, {"fingerprint", dataset.fingerprint()}};
@@ -99,7 +72,9 @@ core::Json data_fingerprints(const Components& components) {
 }
 
 Feed::Feed(const Components& components, const core::Path& path, uint64_t seed)
-    : path_(path), loader_node_(components.graph().at(path.data)), stream_(make_stream(components, path, seed)) {}
+    : path_(path),
+      loader_node_(components.graph().at(path.data)),
+      stream_(make_stream(components, stages_of(components.graph(), path), seed)) {}
 
 void Feed::connect(const Collectives& ranks, c10::Device device, at::ScalarType storage) {
   const auto params = parse_params<core::LoaderParams>(core::line_text(loader_node_.with));
@@ -120,12 +95,33 @@ void Feed::connect(const Collectives& ranks, c10::Device device, at::ScalarType 
   loader_ = std::make_unique<Loader>(stream_, std::move(options));
 }
 
-void Feed::start(int64_t epoch, int64_t first_batch, int64_t epochs) { loader_->start(epoch, first_batch, epochs); }
+int64_t Feed::batches() const { return std::min(path_.limit.value_or(loader_->batches()), loader_->batches()); }
+
+void Feed::overfit(int64_t batches) {
+  same_epoch_ = true;
+  path_.limit = std::min(path_.limit.value_or(batches), batches);
+}
+
+void Feed::start(int64_t epoch, int64_t first_batch, int64_t epochs) {
+  epoch_ = epoch;
+  next_ = first_batch;
+  epochs_ = epochs;
+  if (same_epoch_) {
+    loader_->start(0, std::min(first_batch, loader_->batches()), 1);
+  } else {
+    loader_->start(epoch, first_batch, epochs);
+  }
+}
 
 std::optional<DeviceBatch> Feed::next(const std::function<void()>& poll) {
+  if (is_cut() && next_ == batches()) {
+    if (epoch_ + 1 < epochs_) start(epoch_ + 1, 0, epochs_);
+    return std::nullopt;
+  }
   while (poll && !loader_->wait(kPollInterval)) poll();
   std::optional<Batch> host = loader_->next();
   if (!host) return std::nullopt;
+  ++next_;
   DeviceBatch batch;
   batch.samples = host->samples;
   batch.epoch = host->epoch;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -28,12 +29,17 @@ struct DeviceBatch {
   std::vector<int64_t> sample_ids;
 };
 
-/// Opens every dataset of the graph, or those that one path reads, each once, behind its inputs. \throws PlacedError.
-/// [trainer]
-void open_datasets(const Components& components, const core::Path* only = nullptr);
+/// Opens every dataset that some of these paths read, each once, behind its inputs. \throws PlacedError. [trainer]
+void open_datasets(const Components& components, std::span<const core::Path* const> paths);
 
-/// Text that changes when any item of any stream could: for the lock. Datasets are open. [trainer]
-[[nodiscard]] core::Json data_fingerprints(const Components& components);
+/// Lets the fitted transforms of a path's stream learn from its samples, each behind those before it, by ascending index,
+/// as in epoch 0. `ended`, asked now and then, breaks off when it says so: nothing is fitted then. Datasets are open.
+/// \throws PlacedError (kData) naming node and sample. [trainer]
+void fit_transforms(const Components& components, const core::Path& path, uint64_t seed,
+                    const std::function<bool()>& ended);
+
+/// Text that changes when any item of these paths' streams could: for the lock. Their datasets are open. [trainer]
+[[nodiscard]] core::Json data_fingerprints(const Components& components, std::span<const core::Path* const> paths);
 
 /// What a path's loader gives. [trainer]
 class Feed {
@@ -50,13 +56,17 @@ class Feed {
 
   [[nodiscard]] at::ScalarType storage() const noexcept { return storage_; }
 
-  /// Batches of an epoch; samples of one batch over all ranks, when full; samples of the dataset.
-  [[nodiscard]] int64_t batches() const { return loader_->batches(); }
+  /// Batches of an epoch, at most the path's limit; samples of one batch over all ranks, when full; samples of the dataset.
+  [[nodiscard]] int64_t batches() const;
   [[nodiscard]] int64_t batch_size() const noexcept { return batch_; }
   [[nodiscard]] int64_t size() const { return stream_.size(); }
 
   /// Samples of a batch over all ranks.
   [[nodiscard]] int64_t samples_of(int64_t batch) const { return loader_->plan().whole(batch).size(); }
+
+  /// From now on every epoch is the first `batches` batches of epoch 0, in its order and with its random numbers. Before
+  /// start().
+  void overfit(int64_t batches);
 
   void start(int64_t epoch, int64_t first_batch, int64_t epochs);
 
@@ -79,6 +89,12 @@ class Feed {
   at::ScalarType storage_ = at::kFloat;
   int64_t batch_ = 0;
   std::unique_ptr<Loader> loader_;
+  bool same_epoch_ = false;  // every epoch is epoch 0
+  int64_t epoch_ = 0;        // of the next batch, where epochs are cut short or repeated
+  int64_t next_ = 0;         // its position there
+  int64_t epochs_ = 0;
+
+  [[nodiscard]] bool is_cut() const { return same_epoch_ || batches() < loader_->batches(); }
 };
 
 }  // namespace tenon::engine

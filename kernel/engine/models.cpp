@@ -98,6 +98,18 @@ std::vector<std::pair<std::string, at::Tensor>> model_tensors(Model& model) {
   return tensors;
 }
 
+namespace {
+
+/// Float32 on the CPU, whatever device and type the parameter will have: keyed by the seed and the full name alone.
+at::Tensor first_value(nn::Param& slot, const std::string& name, uint64_t seed, at::Generator& random) {
+  at::Tensor value = at::empty(slot.shape(), at::TensorOptions(at::kFloat));
+  random.set_current_seed(random_key({seed, name_key("initial value"), name_key(name)}));
+  slot.initialize(value, random);
+  return value;
+}
+
+}  // namespace
+
 ParamGroup materialize(const PlannedGroup& planned, const std::vector<std::pair<std::string, double>>& hypers,
                        uint64_t seed, at::TensorOptions options) {
   int64_t total = 0;
@@ -110,9 +122,7 @@ ParamGroup materialize(const PlannedGroup& planned, const std::vector<std::pair<
   for (const NamedParam& param : planned.params) {
     const std::vector<int64_t>& shape = param.slot->shape();
     const int64_t count = elements(shape);
-    at::Tensor initial = at::empty(shape, at::TensorOptions(at::kFloat));
-    random.set_current_seed(random_key({seed, name_key("initial value"), name_key(param.name)}));
-    param.slot->initialize(initial, random);
+    const at::Tensor initial = first_value(*param.slot, param.name, seed, random);
     at::Tensor value = group.flat_param.narrow(0, offset, count).view(shape);
     value.copy_(initial);
     value = value.detach().set_requires_grad(true);
@@ -138,6 +148,14 @@ void materialize_buffers(Model& model, at::TensorOptions options) {
   });
 }
 
+void materialize_frozen(Model& model, const std::string& node, uint64_t seed, at::TensorOptions options) {
+  at::Generator random = at::detail::createCPUGenerator();
+  model.root().visit_params([&](const std::string& name, nn::Param& slot) {
+    const at::Tensor initial = first_value(slot, fmt::format("{}.{}", node, name), seed, random);
+    slot.set(at::empty(slot.shape(), options).copy_(initial));
+  });
+}
+
 void materialize_untrained(Model& model, at::TensorOptions options) {
   model.root().visit_params(
       [&](const std::string& /*name*/, nn::Param& slot) { slot.set(at::zeros(slot.shape(), options)); });
@@ -147,7 +165,7 @@ void materialize_untrained(Model& model, at::TensorOptions options) {
 void share_buffers(const Components& components, Collectives& ranks) {
   if (ranks.world() == 1) return;
   for (const core::Node& node : components.graph().nodes) {
-    if (node.kind != "model") continue;
+    if (node.kind != "model" || !owns_component(node)) continue;
     components.node<Model>(node.name).root().visit_buffers([&](const std::string& /*name*/, nn::Buffer& slot) {
       at::Tensor value = slot.value();
       ranks.broadcast(value, 0);
@@ -161,35 +179,97 @@ void move_model(Model& model, c10::Device device) {
   model.root().visit_buffers([&](const std::string& /*name*/, nn::Buffer& slot) { slot.set(slot.value().to(device)); });
 }
 
-void load_model(Model& model, const std::string& node, const core::Checkpoint& checkpoint) {
-  const core::Safetensors saved = checkpoint.tensors("model." + node);
-  std::vector<std::string> problems;
+namespace {
+
+/// What came of filling a model from a file.
+struct Filling {
   std::size_t matched = 0;
+  std::size_t tensors = 0;
+  std::vector<std::string> problems;
+
+  [[nodiscard]] std::string text() const {
+    constexpr std::size_t kShown = 8;
+    std::vector<std::string> shown(problems.begin(),
+                                   problems.begin() + static_cast<std::ptrdiff_t>(std::min(kShown, problems.size())));
+    if (shown.size() < problems.size()) shown.push_back(fmt::format("and {} more", problems.size() - shown.size()));
+    return fmt::format("{} of {} tensors matched; {}", matched, tensors, fmt::join(shown, "; "));
+  }
+};
+
+/// Fills what fits by name and shape; types must be equal, or floating where `convert` says so.
+Filling fill(Model& model, const core::Safetensors& saved, bool convert) {
+  Filling filling;
   const c10::NoGradGuard no_grad;
   auto tensors = model_tensors(model);
+  filling.tensors = tensors.size();
   for (auto& [name, tensor] : tensors) {
     const core::Safetensors::Tensor* const found = saved.find(name);
     if (found == nullptr) {
-      problems.push_back(fmt::format("\"{}\" is missing", name));
+      filling.problems.push_back(fmt::format("\"{}\" is missing", name));
       continue;
     }
     const at::Tensor value = at::from_blob(found->array.data, found->shape, scalar_type(found->array.dtype));
-    if (value.sizes() != tensor.sizes() || value.scalar_type() != tensor.scalar_type()) {
-      problems.push_back(fmt::format("\"{}\" is {} there and {} here", name, spelled(value), spelled(tensor)));
+    const bool converts = convert && value.is_floating_point() && tensor.is_floating_point();
+    if (value.sizes() != tensor.sizes() || (value.scalar_type() != tensor.scalar_type() && !converts)) {
+      filling.problems.push_back(fmt::format("\"{}\" is {} there and {} here", name, spelled(value), spelled(tensor)));
       continue;
     }
     tensor.copy_(value);
-    ++matched;
+    ++filling.matched;
   }
   for (const core::Safetensors::Tensor& each : saved.tensors()) {
     if (std::none_of(tensors.begin(), tensors.end(), [&](const auto& have) { return have.first == each.name; })) {
-      problems.push_back(fmt::format("\"{}\" is not part of this model", each.name));
+      filling.problems.push_back(fmt::format("\"{}\" is not part of this model", each.name));
     }
   }
-  if (!problems.empty()) {
-    throw Error(ErrorCode::kCheckpoint,
-                fmt::format("the weights of \"{}\" in {} do not fit: {} of {} tensors matched; {}", node,
-                            checkpoint.path().string(), matched, tensors.size(), fmt::join(problems, "; ")));
+  return filling;
+}
+
+/// The prefix that the file puts before every name of the model; empty where there is none.
+std::string prefix_in(const core::Safetensors& saved, Model& model) {
+  const auto tensors = model_tensors(model);
+  if (tensors.empty()) return "";
+  const std::string& first = tensors.front().first;
+  for (const core::Safetensors::Tensor& each : saved.tensors()) {
+    if (!each.name.ends_with("." + first)) continue;
+    const std::string prefix = each.name.substr(0, each.name.size() - first.size());
+    const bool all = std::all_of(tensors.begin(), tensors.end(),
+                                 [&](const auto& own) { return saved.find(prefix + own.first) != nullptr; });
+    if (all) return prefix;
+  }
+  return "";
+}
+
+}  // namespace
+
+void load_model(Model& model, const std::string& node, const core::Checkpoint& checkpoint) {
+  const Filling filling = fill(model, checkpoint.tensors("model." + node), false);
+  if (filling.problems.empty()) return;
+  throw Error(ErrorCode::kCheckpoint, fmt::format("the weights of \"{}\" in {} do not fit: {}", node,
+                                                  checkpoint.path().string(), filling.text()));
+}
+
+void load_first_values(const Components& components, const core::Node& node) {
+  if (node.load.empty()) return;
+  const auto refuse = [&](const std::string& message) {
+    throw PlacedError(
+        core::diagnose(components.resolved(), node.pointer + "/load", Error(ErrorCode::kConfig, message)));
+  };
+  try {
+    auto& model = components.node<Model>(node.name);
+    const core::Safetensors saved = core::Safetensors::read(node.load);
+    const Filling filling = fill(model, saved, true);
+    if (filling.problems.empty()) return;
+    const std::string prefix = filling.matched == 0 ? prefix_in(saved, model) : "";
+    refuse(fmt::format("{} does not fit model \"{}\": {}{}", node.load.string(), node.name, filling.text(),
+                       prefix.empty() ? ""
+                                      : fmt::format("; every name of the model is there behind \"{}\": save the file "
+                                                    "without this prefix",
+                                                    prefix)));
+  } catch (const PlacedError&) {
+    throw;
+  } catch (const Error& error) {
+    refuse(error.what());
   }
 }
 

@@ -50,6 +50,15 @@ struct PlannedGroup {
 /// [trainer]
 void materialize_buffers(Model& model, at::TensorOptions options);
 
+/// Gives the parameters of a model that nobody trains memory and their first values, keyed by (seed, name) as
+/// `materialize` does; `node` is its name. Its buffers are materialize_buffers'. [trainer]
+void materialize_frozen(Model& model, const std::string& node, uint64_t seed, at::TensorOptions options);
+
+/// Overwrites the values of a model with those of the file that its node's "load" names. Floating values are converted to
+/// the model's types. \throws PlacedError (kConfig) when names or shapes differ, saying how many matched, which did not
+/// and what would. Nothing without "load". [trainer]
+void load_first_values(const Components& components, const core::Node& node);
+
 /// Gives parameters and buffers of a model memory without initial values: for a model that load_model fills and nobody
 /// trains. [trainer]
 void materialize_untrained(Model& model, at::TensorOptions options);

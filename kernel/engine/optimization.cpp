@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
@@ -28,7 +29,8 @@ std::vector<std::pair<std::string, double>> schedulable(const core::Node& optimi
 
 }  // namespace
 
-Optimization::Optimization(const Components& components, uint64_t seed, at::TensorOptions options)
+Optimization::Optimization(const Components& components, uint64_t seed, at::TensorOptions options,
+                           const std::function<void(const core::Node&)>& fill)
     : components_(components) {
   for (const std::string& name : components.graph().fit.optimizers) {
     auto trained = std::make_unique<Trained>();
@@ -44,50 +46,51 @@ Optimization::Optimization(const Components& components, uint64_t seed, at::Tens
                           [&] { trained->groups.push_back(materialize(planned, hypers, seed, options)); });
       trained->configured.push_back(std::move(configured));
     }
+    for (const std::string& model : trained->node->of) fill(components.graph().at(model));
     components.entering(name, "cannot attach to its parameters",
                         [&] { components.node<Optimizer>(name).attach(trained->groups); });
     trained_.push_back(std::move(trained));
   }
 }
 
-void Optimization::zero_grad() {
+void Optimization::focus(const std::vector<std::string>& optimizers) {
   for (const auto& trained : trained_) {
-    for (ParamGroup& group : trained->groups) group.flat_grad.zero_();
+    const bool active = std::find(optimizers.begin(), optimizers.end(), trained->node->name) != optimizers.end();
+    if (std::exchange(trained->active, active) == active) continue;
+    for (const ParamGroup& group : trained->groups) {
+      for (at::Tensor param : group.params) param.set_requires_grad(active);
+    }
   }
+}
+
+void Optimization::zero_grad() {
+  visit_groups([](ParamGroup& group) { group.flat_grad.zero_(); });
 }
 
 void Optimization::all_reduce(Collectives& ranks) {
   if (ranks.world() == 1) return;
-  for (const auto& trained : trained_) {
-    for (ParamGroup& group : trained->groups) ranks.all_reduce(group.flat_grad, Collectives::Op::kSum);
-  }
+  visit_groups([&](ParamGroup& group) { ranks.all_reduce(group.flat_grad, Collectives::Op::kSum); });
 }
 
 void Optimization::unscale(double scale) {
   if (scale == 1) return;
-  for (const auto& trained : trained_) {
-    for (ParamGroup& group : trained->groups) group.flat_grad.div_(scale);
-  }
+  visit_groups([&](ParamGroup& group) { group.flat_grad.div_(scale); });
 }
 
 at::Tensor Optimization::norm() const {
   std::vector<at::Tensor> norms;
-  for (const auto& trained : trained_) {
-    for (const ParamGroup& group : trained->groups) norms.push_back(at::linalg_vector_norm(group.flat_grad));
-  }
+  visit_groups([&](const ParamGroup& group) { norms.push_back(at::linalg_vector_norm(group.flat_grad)); });
   return norms.size() == 1 ? norms.front() : at::linalg_vector_norm(at::stack(norms));
 }
 
 void Optimization::clip(const at::Tensor& norm, double bound) {
   const at::Tensor factor = (bound / (norm + 1e-6)).clamp_max(1.0);
-  for (const auto& trained : trained_) {
-    for (ParamGroup& group : trained->groups) group.flat_grad.mul_(factor);
-  }
+  visit_groups([&](ParamGroup& group) { group.flat_grad.mul_(factor); });
 }
 
-double Optimization::factor(const core::Node& schedule, const Progress& progress) const {
-  return components_.entering(schedule.name, "cannot tell its factor", [&] {
-    const double value = components_.node<Schedule>(schedule.name).factor(progress);
+double schedule_factor(const Components& components, const core::Node& schedule, const Progress& progress) {
+  return components.entering(schedule.name, "cannot tell its factor", [&] {
+    const double value = components.node<Schedule>(schedule.name).factor(progress);
     if (!std::isfinite(value) || value < 0) {
       throw Error(ErrorCode::kPlugin, fmt::format("gave the factor {} after {} steps", value, progress.applied));
     }
@@ -102,14 +105,14 @@ void Optimization::observe(const Progress& progress, const std::map<std::string,
     if (found == results.end()) continue;
     Progress now = progress;
     now.metric = Observation{found->second, node.metric_direction.value_or(Direction::kMax)};
-    static_cast<void>(factor(node, now));  // takes effect in the step that follows
+    static_cast<void>(schedule_factor(components_, node, now));  // takes effect in the step that follows
   }
 }
 
 void Optimization::schedule(const Progress& progress) {
   for (const std::string& name : components_.graph().fit.schedules) {
     const core::Node& node = components_.graph().at(name);
-    const double factor = this->factor(node, progress);
+    const double factor = schedule_factor(components_, node, progress);
     for (const auto& trained : trained_) {
       if (trained->node->name != node.of.front()) continue;
       for (std::size_t g = 0; g < trained->groups.size(); ++g) {
@@ -127,6 +130,7 @@ void Optimization::step(const Progress& progress, const at::Tensor& found_inf) {
   const c10::NoGradGuard no_grad;
   schedule(progress);
   for (const auto& trained : trained_) {
+    if (!trained->active) continue;
     components_.entering(trained->node->name, "cannot update its parameters", [&] {
       components_.node<Optimizer>(trained->node->name).step(Update{found_inf, {}});
     });

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -17,11 +18,21 @@
 
 namespace tenon::engine {
 
+/// What a schedule says for this place. \throws PlacedError when that is no factor. [trainer]
+[[nodiscard]] double schedule_factor(const Components& components, const core::Node& schedule,
+                                     const Progress& progress);
+
 /// Owns the memory of all trained parameters. [trainer]
 class Optimization {
  public:
-  /// Gives every parameter memory and its first value, and attaches the optimizers. The networks are built.
-  Optimization(const Components& components, uint64_t seed, at::TensorOptions options);
+  /// Gives every trained parameter memory and its first value, lets `fill` put others into a model, and attaches the
+  /// optimizers. The networks are built.
+  Optimization(const Components& components, uint64_t seed, at::TensorOptions options,
+               const std::function<void(const core::Node&)>& fill);
+
+  /// From now on only these optimizers' parameters take gradients, and all that follows is about them. At first all are
+  /// meant.
+  void focus(const std::vector<std::string>& optimizers);
 
   /// Sets all gradients to zero.
   void zero_grad();
@@ -54,11 +65,19 @@ class Optimization {
  private:
   struct Trained {
     const core::Node* node;
+    bool active = true;
     std::vector<ParamGroup> groups;
     std::vector<std::vector<double>> configured;  // by group, by hyper: what schedules multiply
   };
 
-  [[nodiscard]] double factor(const core::Node& schedule, const Progress& progress) const;
+  /// Calls `visit` with every group of the optimizers in focus.
+  template <class Visit>
+  void visit_groups(const Visit& visit) const {
+    for (const auto& trained : trained_) {
+      if (!trained->active) continue;
+      for (ParamGroup& group : trained->groups) visit(group);
+    }
+  }
 
   const Components& components_;
   std::vector<std::unique_ptr<Trained>> trained_;  // ParamGroup addresses are handed out: never moved

@@ -1,6 +1,7 @@
 // Building and trying networks without memory.
 #include <engine/plan.hpp>
 
+#include <algorithm>
 #include <optional>
 #include <set>
 
@@ -8,9 +9,9 @@
 #include <c10/core/GradMode.h>
 #include <fmt/format.h>
 
+#include <core/graph/value_type.hpp>
 #include <engine/engine.hpp>
 #include <engine/meta_kernels.hpp>
-#include <engine/step_graph.hpp>
 #include <tenon/components/loss.hpp>
 #include <tenon/components/model.hpp>
 
@@ -41,7 +42,8 @@ FieldSpec batch_field(const FieldSpec& sample, const std::string& port) {
   return field;
 }
 
-/// What an output of a tried model will be: the trial batch's axis stands for any batch.
+}  // namespace
+
 FieldSpec output_field(const at::Tensor& tensor, const std::string& port) {
   FieldSpec field{port, dtype_of(tensor.scalar_type()), {}};
   for (int64_t axis = 0; axis < tensor.dim(); ++axis) {
@@ -51,6 +53,8 @@ FieldSpec output_field(const at::Tensor& tensor, const std::string& port) {
   return field;
 }
 
+namespace {
+
 /// Tries one path. Models that are built already are only run.
 class PathPlan {
  public:
@@ -58,7 +62,7 @@ class PathPlan {
            Untried& untried)
       : components_(components), feed_(feed), precision_(precision), built_(built), untried_(untried) {}
 
-  void run() {
+  Values run() {
     const c10::NoGradGuard no_grad;
     std::optional<Tensors> batch = trial_batch(feed_, c10::kMeta, at::kFloat);  // as meta parameters are
     if (batch) {
@@ -68,7 +72,9 @@ class PathPlan {
       const core::Node& node = components_.graph().at(name);
       if (node.kind == "model") model(node);
       if (node.kind == "loss") loss(node);
+      if (node.kind == "metric") check_types(node);
     }
+    return std::move(values_);
   }
 
  private:
@@ -94,8 +100,29 @@ class PathPlan {
     components_.entering(node.name, "cannot build its network", [&] { components_.node<Model>(node.name).build(in); });
   }
 
+  /// Element types against the component's port rules, also those that manifests could not tell.
+  void check_types(const core::Node& node) const {
+    for (const core::Wire& wire : node.wires) {
+      const auto source = values_.find(wire.source);
+      const at::Tensor* const tensor = source == values_.end() ? nullptr : source->second.find(wire.output);
+      if (tensor == nullptr) continue;
+      const Dtype dtype = dtype_of(tensor->scalar_type());
+      for (const Port& port : node.info->ports.in) {
+        const std::vector<std::string> names = core::port_names(port, node.with);
+        if (std::find(names.begin(), names.end(), wire.port) == names.end() || port.dtypes.empty()) continue;
+        if (std::find(port.dtypes.begin(), port.dtypes.end(), dtype) != port.dtypes.end()) continue;
+        const std::string message =
+            fmt::format("{} \"{}\" port \"{}\" wants {}, but \"{}.{}\" gives {}", node.kind, node.name, wire.port,
+                        core::describe_rule(port, node.with), wire.source, wire.output, describe(*tensor));
+        throw PlacedError(core::diagnose(components_.resolved(), node.pointer + "/in/" + wire.port,
+                                         Error(ErrorCode::kConfig, message)));
+      }
+    }
+  }
+
   void model(const core::Node& node) {
-    if (built_.insert(node.name).second) build(node);
+    check_types(node);
+    if (built_.insert(node.owner()).second) build(node);
     if (!inputs_known(node)) {
       untried_.emplace(node.name, "the sizes of its inputs are known only from data");
       return;
@@ -114,6 +141,7 @@ class PathPlan {
   }
 
   void loss(const core::Node& node) {
+    check_types(node);
     if (!inputs_known(node)) return;
     const auto doing = [&] { return fmt::format("cannot take {}", StepGraph::describe_inputs(node, values_)); };
     components_.entering(node.name, doing, [&] {
@@ -121,7 +149,7 @@ class PathPlan {
       try {
         StepContext context(ranks_, 0, true, 0, at::detail::createCPUGenerator());
         const at::Tensor sum = component.sum(StepGraph::inputs(node, values_), context);
-        const at::Tensor weight = component.weight(StepGraph::batch_inputs(node, values_.find(core::kBatch)->second));
+        const at::Tensor weight = loss_weight(component, node, values_.find(core::kBatch)->second, kTrialBatch);
         if (sum.dim() != 0 || weight.dim() != 0) {
           throw Error(ErrorCode::kPlugin, fmt::format("sum and weight must be scalars, but are {} and {}",
                                                       describe(sum), describe(weight)));
@@ -143,11 +171,15 @@ class PathPlan {
 
 }  // namespace
 
-Untried plan_networks(const Components& components, const std::vector<const Feed*>& feeds, const Precision& precision) {
+Untried plan_networks(const Components& components, const std::vector<const Feed*>& feeds, const Precision& precision,
+                      Tried* tried) {
   register_meta_kernels();
   std::set<std::string> built;
   Untried untried;
-  for (const Feed* const feed : feeds) PathPlan(components, *feed, precision, built, untried).run();
+  for (const Feed* const feed : feeds) {
+    Values values = PathPlan(components, *feed, precision, built, untried).run();
+    if (tried != nullptr) tried->emplace(feed->path().name, std::move(values));
+  }
   return untried;
 }
 

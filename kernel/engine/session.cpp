@@ -16,10 +16,10 @@
 #include <core/resume/contract.hpp>
 #include <core/storage/event_log.hpp>
 #include <core/storage/run_directory.hpp>
-#include <core/storage/sha256.hpp>
 #include <engine/descriptions.hpp>
-#include <engine/export_gate.hpp>
+#include <engine/exporting.hpp>
 #include <engine/models.hpp>
+#include <engine/preflight.hpp>
 #include <engine/ranks.hpp>
 #include <engine/setup.hpp>
 #include <engine/training_loop.hpp>
@@ -86,8 +86,9 @@ class Records {
 /// One rank's way through a run.
 class Session {
  public:
-  explicit Session(const RunRequest& request, Collectives* ranks = nullptr)
-      : request_(request), setup_(request, ranks) {}
+  /// `ranks`: see Setup. A trial makes one step and whatever comes behind the last one.
+  Session(const RunRequest& request, bool trial, Collectives* ranks = nullptr)
+      : request_(request), trial_(trial), setup_(request, ranks) {}
 
   RunOutcome run() {
     setup_.prepare();
@@ -187,7 +188,7 @@ class Session {
     }
     // Validated before it was saved, so that nothing tells it again.
     const Checkpointing& checkpointing = records_->checkpointing();
-    if (request_.resume && !standing.validation_pending && checkpointing.last_is_best()) {
+    if (request_.resume && standing.pending.empty() && checkpointing.last_is_best()) {
       const auto metrics = checkpointing.last_metrics();
       events_.tell(Event::Kind::kBest, {metrics.begin(), metrics.end()}, checkpointing.last_path().string());
     }
@@ -198,14 +199,27 @@ class Session {
   void train(TrainingLoop& loop, const Standing& standing) {
     const double begin = now();
     try {
-      loop.run(standing);
+      if (trial_) {
+        loop.run_trial();
+      } else {
+        loop.run(standing);
+      }
     } catch (const Interrupted&) {
       note_position(loop);
       throw;
     }
     note_position(loop);
+    if (trial_) read_back();
     outcome_.train_seconds = now() - begin;
     outcome_.stopped = loop.stopped();
+  }
+
+  /// What was saved has to come back, into components that hold it already.
+  void read_back() {
+    std::string last;
+    if (records_) last = records_->checkpointing().last_path().string();
+    const core::Checkpoint checkpoint = core::read_checkpoint(broadcast_text(setup_.ranks(), last));
+    static_cast<void>(restore(setup_.components(), setup_.training(), checkpoint, {}));
   }
 
   /// Called by all ranks.
@@ -246,7 +260,7 @@ class Session {
 
   void load_models() {
     for (const core::Node& node : setup_.graph().nodes) {
-      if (node.kind != "model") continue;
+      if (node.kind != "model" || !owns_component(node)) continue;
       setup_.components().entering(node.name, "cannot take its weights back", [&] {
         load_model(setup_.components().node<Model>(node.name), node.name, *chosen_);
       });
@@ -254,39 +268,17 @@ class Session {
   }
 
   void export_models(const InterruptionPoll& poll, const core::Json& provenance) {
-    const core::Graph& graph = setup_.graph();
-    if (graph.exports.empty()) return;
-    Components& components = setup_.components();
+    if (setup_.graph().exports.empty()) return;
     load_models();  // whatever the test did to buffers
-    for (const core::Node& node : graph.nodes) {
-      if (node.kind == "model") move_model(components.node<Model>(node.name), c10::kCPU);
-    }
-    core::Json facts = provenance;
-    facts["checkpoint"] = outcome_.checkpoint.filename().string();
-    facts["checkpoint_manifest_sha256"] = core::sha256_file(outcome_.checkpoint / "manifest.json");
-    facts["precision"] = graph.fit.precision ? graph.at(*graph.fit.precision).use() : "precision:fp32";
-    OneRank alone;
-    for (const std::string& name : graph.exports) {
-      const core::Path& path = path_to(graph.at(name).of.front());
-      Feed feed(components, path, setup_.seed());
-      feed.connect(alone, c10::kCPU, setup_.precision().storage());
-      ExportOutcome exported = export_model(components, name, feed, alone, records_->directory().exports(),
-                                            {.program = request_.program, .poll = &poll}, facts);
-      events_.tell(Event::Kind::kExport, {{"export." + name + ".max_abs_error", exported.max_abs_error}},
+    const Exporting exporting{setup_.components(),
+                              outcome_.checkpoint,
+                              provenance,
+                              records_->directory().exports(),
+                              {.program = request_.program, .poll = &poll}};
+    outcome_.exports = export_nodes(exporting, setup_.graph().exports, [&](const ExportOutcome& exported) {
+      events_.tell(Event::Kind::kExport, {{"export." + exported.node + ".max_abs_error", exported.max_abs_error}},
                    exported.file.string());
-      outcome_.exports.push_back(std::move(exported));
-    }
-  }
-
-  /// The path whose samples an exported model is verified with: test, else validation, else training.
-  [[nodiscard]] const core::Path& path_to(const std::string& model) const {
-    const core::Graph& graph = setup_.graph();
-    const auto reaches = [&](const core::Path& path) {
-      return std::find(path.step.begin(), path.step.end(), model) != path.step.end();
-    };
-    if (graph.test && reaches(graph.test->path)) return graph.test->path;
-    if (graph.validate && reaches(graph.validate->path)) return graph.validate->path;
-    return graph.fit.path;
+    });
   }
 
   void tell_problems() {
@@ -304,6 +296,7 @@ class Session {
   }
 
   const RunRequest& request_;
+  const bool trial_;
   Setup setup_;
   std::optional<Records> records_;
   Events events_;
@@ -314,16 +307,45 @@ class Session {
 
 }  // namespace
 
-RunOutcome run_session(const RunRequest& request) {
+namespace {
+
+/// On all ranks that are threads of this process, or alone.
+RunOutcome run_all(const RunRequest& request, bool trial) {
   RunOutcome outcome;
   const bool several =
       run_in_process(request.graph, request.resolved, request.catalogue, [&](int64_t rank, Collectives& ranks) {
-        return [&outcome, rank, session = std::make_shared<Session>(request, &ranks)] {
+        return [&outcome, rank, session = std::make_shared<Session>(request, trial, &ranks)] {
           RunOutcome own = session->run();
           if (rank == 0) outcome = std::move(own);
         };
       });
-  return several ? outcome : Session(request).run();
+  return several ? outcome : Session(request, trial).run();
+}
+
+/// Gives the signal that ended it, or 0.
+int preflight(const RunRequest& request) {
+  const ScratchFolder scratch(request);
+  try {
+    return run_all(trial_of(request, scratch.path()), true).interrupted;
+  } catch (const PlacedError& error) {
+    throw found_in_preflight(error);
+  } catch (const Error& error) {  // of a sample, which has no place in the pipeline
+    throw found_in_preflight(PlacedError({.message = error.what(), .error_code = error.code()}));
+  }
+}
+
+}  // namespace
+
+RunOutcome run_session(const RunRequest& request) {
+  if (!request.preflight || request.resume) return run_all(request, false);
+  const double begin = now();
+  RunOutcome outcome;
+  outcome.interrupted = preflight(request);
+  if (outcome.interrupted != 0) return outcome;
+  const double seconds = now() - begin;
+  outcome = run_all(request, false);
+  outcome.preflight_seconds = seconds;
+  return outcome;
 }
 
 }  // namespace tenon::engine

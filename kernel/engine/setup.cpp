@@ -38,29 +38,53 @@ Setup::Setup(const RunRequest& request, Collectives* ranks)
       precision_(&precision_of(components_, plain_)),
       seed_(static_cast<uint64_t>(graph_.run.seed)),
       fit_feed_(components_, graph_.fit.path, seed_) {
-  if (graph_.validate) validate_feed_.emplace(components_, graph_.validate->path, seed_);
+  for (const core::Phase& phase : graph_.fit.phases) {
+    phase_feeds_.push_back(phase.own_data ? std::make_unique<Feed>(components_, phase.path, seed_) : nullptr);
+  }
+  for (const core::Validation& validation : graph_.validations) {
+    validate_feeds_.push_back(std::make_unique<Feed>(components_, validation.path, seed_));
+  }
   if (graph_.test) test_feed_.emplace(components_, graph_.test->path, seed_);
+  if (graph_.predict) predict_feed_.emplace(components_, graph_.predict->path, seed_);
 }
 
 void Setup::prepare() {
   if (ranks_ == nullptr) ranks_ = &join(components_, alone_);
   std::vector<Feed*> feeds{&fit_feed_};
-  if (validate_feed_) feeds.push_back(&*validate_feed_);
+  for (const auto* const list : {&phase_feeds_, &validate_feeds_}) {
+    for (const auto& feed : *list) {
+      if (feed) feeds.push_back(feed.get());
+    }
+  }
   if (test_feed_) feeds.push_back(&*test_feed_);
-  const Untried untried = plan_networks(components_, {feeds.begin(), feeds.end()}, *precision_);
+  std::vector<const Feed*> planned{feeds.begin(), feeds.end()};
+  if (predict_feed_) planned.push_back(&*predict_feed_);  // its data need not be there yet
+  const Untried untried = plan_networks(components_, planned, *precision_);
 
-  open_datasets(components_);
+  for (const Feed* const feed : feeds) paths_.push_back(&feed->path());
+  open_datasets(components_, paths_);
   for (Feed* const feed : feeds) feed->connect(*ranks_, device_, precision_->storage());
+  fit_data();
+  if (graph_.fit.overfit) fit_feed_.overfit(*graph_.fit.overfit);
 
   const at::TensorOptions options = at::TensorOptions(precision_->storage()).device(device_);
   for (const core::Node& node : graph_.nodes) {
-    if (node.kind == "model") materialize_buffers(components_.node<Model>(node.name), options);
+    if (node.kind != "model" || !owns_component(node)) continue;
+    auto& model = components_.node<Model>(node.name);
+    materialize_buffers(model, options);
+    if (!node.frozen) continue;
+    materialize_frozen(model, node.name, seed_, options);
+    load_values(node);
   }
-  optimization_ = std::make_unique<Optimization>(components_, seed_, options);
+  optimization_ =
+      std::make_unique<Optimization>(components_, seed_, options, [&](const core::Node& model) { load_values(model); });
   if (!untried.empty()) {
     for (const Feed* const feed : feeds) try_on_zeros(components_, *feed, *precision_, device_);
   }
-  training_ = std::make_unique<Training>(components_, fit_feed_, *optimization_, *ranks_, *precision_, device_);
+  std::vector<Feed*> own_feeds;
+  for (const auto& feed : phase_feeds_) own_feeds.push_back(feed.get());
+  training_ = std::make_unique<Training>(components_, fit_feed_, std::move(own_feeds), *optimization_, *ranks_,
+                                         *precision_, device_);
   if (training_->planned() < 1) {
     throw PlacedError(core::diagnose(components_.resolved(), "/fit/epochs",
                                      Error(ErrorCode::kConfig, "training would take no step")));
@@ -68,10 +92,23 @@ void Setup::prepare() {
   optimization_->schedule(training_->progress());
 }
 
+/// A run that goes on takes what was learned from its checkpoint.
+void Setup::fit_data() {
+  if (request_.resume) return;
+  const auto ended = [&] { return request_.interruption != nullptr && request_.interruption->signal() != 0; };
+  fit_transforms(components_, graph_.fit.path, seed_, ended);
+}
+
+/// First values are needed where no checkpoint gives others: their file may be gone by then.
+void Setup::load_values(const core::Node& model) {
+  if (request_.resume && !request_.begin_anew.contains(model.name)) return;
+  load_first_values(components_, model);
+}
+
 core::Json Setup::provenance() const {
   core::Json provenance = device_facts(device_);
   provenance["libtorch"] = request_.libtorch.version;
-  provenance["data"] = data_fingerprints(components_);
+  provenance["data"] = data_fingerprints(components_, paths_);
   return provenance;
 }
 

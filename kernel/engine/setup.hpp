@@ -39,7 +39,8 @@ class Setup {
   [[nodiscard]] bool leads() const noexcept { return ranks_->rank() == 0; }
   [[nodiscard]] Precision& precision() const noexcept { return *precision_; }
   [[nodiscard]] Feed& fit_feed() noexcept { return fit_feed_; }
-  [[nodiscard]] Feed& validate_feed() noexcept { return *validate_feed_; }
+  /// Of each validation, in their order; of each phase, where it has data of its own.
+  [[nodiscard]] Feed& validate_feed(std::size_t validation) noexcept { return *validate_feeds_[validation]; }
   [[nodiscard]] Feed& test_feed() noexcept { return *test_feed_; }
   [[nodiscard]] Optimization& optimization() noexcept { return *optimization_; }
   [[nodiscard]] Training& training() noexcept { return *training_; }
@@ -51,6 +52,9 @@ class Setup {
   [[nodiscard]] std::vector<std::pair<std::string, Observer*>> observers() const;
 
  private:
+  void fit_data();
+  void load_values(const core::Node& model);
+
   const RunRequest& request_;
   const core::Graph& graph_;
   c10::Device device_;
@@ -61,8 +65,11 @@ class Setup {
   Precision* precision_;
   uint64_t seed_;
   Feed fit_feed_;
-  std::optional<Feed> validate_feed_;
+  std::vector<std::unique_ptr<Feed>> phase_feeds_;  // nullptr for a phase without data of its own
+  std::vector<std::unique_ptr<Feed>> validate_feeds_;
   std::optional<Feed> test_feed_;
+  std::optional<Feed> predict_feed_;      // to be typed alone
+  std::vector<const core::Path*> paths_;  // whose datasets are open
   std::unique_ptr<Optimization> optimization_;
   std::unique_ptr<Training> training_;
 };

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <core/graph/value_type.hpp>
 #include <engine/autocast.hpp>
 #include <tenon/components/model.hpp>
 #include <tenon/random.hpp>
@@ -14,6 +15,13 @@ namespace tenon::engine {
 std::string describe(const at::Tensor& tensor) {
   if (!tensor.defined()) return "nothing";
   return fmt::format("{}[{}]", name_of(dtype_of(tensor.scalar_type())), fmt::join(tensor.sizes(), ", "));
+}
+
+at::Tensor loss_weight(Loss& loss, const core::Node& node, const Tensors& batch, int64_t samples) {
+  at::Tensor weight = loss.weight(StepGraph::batch_inputs(node, batch));
+  if (weight.defined()) return weight;
+  const c10::Device device = batch.empty() ? c10::Device(c10::kCPU) : batch.begin()->second.device();
+  return at::full({}, static_cast<double>(samples), at::TensorOptions(at::kDouble).device(device));
 }
 
 StepGraph::StepGraph(const Components& components, const core::Path& path, const Precision* precision)
@@ -60,8 +68,10 @@ std::string StepGraph::describe_inputs(const core::Node& node, const Values& val
 Tensors StepGraph::run_model(const core::Node& node, const Tensors& in, StepContext& context) const {
   Tensors out = components_.node<Model>(node.name).root()(in, context);
   for (const Port& port : node.info->ports.out) {
-    if (!port.pass && !port.open && out.find(port.name) == nullptr) {
-      throw Error(ErrorCode::kPlugin, fmt::format("gave no output \"{}\", which its manifest declares", port.name));
+    if (port.pass || port.open) continue;
+    for (const std::string& name : core::port_names(port, node.with)) {
+      if (out.find(name) != nullptr) continue;
+      throw Error(ErrorCode::kPlugin, fmt::format("gave no output \"{}\", which its manifest declares", name));
     }
   }
   return out;
@@ -76,7 +86,8 @@ Values StepGraph::forward(Tensors batch, Collectives& ranks, int64_t micro_batch
   for (const core::Node* const node : models_) {
     const auto doing = [&] { return fmt::format("cannot take {}", describe_inputs(*node, values)); };
     components_.entering(node->name, doing, [&] {
-      StepContext context(ranks, micro_batch, training, random_key({key, name_key(node->name)}), generator);
+      const bool trains = training && !components_.graph().at(node->owner()).frozen;
+      StepContext context(ranks, micro_batch, trains, random_key({key, name_key(node->name)}), generator);
       values.emplace(node->name, run_model(*node, inputs(*node, values), context));
     });
   }

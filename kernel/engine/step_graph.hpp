@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <engine/components.hpp>
+#include <tenon/components/loss.hpp>
 #include <tenon/components/precision.hpp>
 #include <tenon/step.hpp>
 #include <tenon/tensors.hpp>
@@ -48,6 +49,9 @@ class StepGraph {
   const Precision* precision_;
   std::vector<const core::Node*> models_;
 };
+
+/// The weight of a micro-batch of `samples` for one loss: a loss that leaves it undefined counts samples. [trainer]
+[[nodiscard]] at::Tensor loss_weight(Loss& loss, const core::Node& node, const Tensors& batch, int64_t samples);
 
 /// "float32[64, 10]"
 [[nodiscard]] std::string describe(const at::Tensor& tensor);

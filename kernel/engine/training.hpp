@@ -21,11 +21,12 @@ namespace tenon::engine {
 /// Sums since the last log line, on the device until they are read with one transfer.
 class LossLog {
  public:
-  /// `terms`: names of the loss nodes with their weights.
+  /// `terms`: names of the loss nodes, each once, with their weights.
   LossLog(std::vector<core::LossTerm> terms, at::TensorOptions options);
 
-  /// Adds what one step found: for each term the sum over the window and its weight.
-  void add(const std::vector<at::Tensor>& sums, const std::vector<at::Tensor>& weights, const at::Tensor& norm);
+  /// Adds what one update found: for each of its losses the sum over the window and its weight.
+  void add(const std::vector<core::LossTerm>& losses, const std::vector<at::Tensor>& sums,
+           const std::vector<at::Tensor>& weights, const at::Tensor& norm);
 
   /// "train.loss" (Σ λ·sum/weight), with several terms "train.loss.NODE", and "train.grad_norm" (the mean); begins
   /// anew.
@@ -36,7 +37,7 @@ class LossLog {
 
  private:
   std::vector<core::LossTerm> terms_;
-  at::Tensor sums_;  // float64: sum and weight of each term, norms, steps
+  at::Tensor sums_;  // float64: sum and weight of each term, norms, updates
 };
 
 /// What one attempted step did.
@@ -46,16 +47,27 @@ struct StepReport {
   bool epoch_end = false;
 };
 
+/// How long training is.
+struct TrainingPlan {
+  /// The feed is connected.
+  TrainingPlan(const core::Fit& fit, const Feed& feed);
+
+  int64_t steps_per_epoch;
+  int64_t steps;
+  int64_t epochs;  ///< That the run touches.
+};
+
 /// The loop's inner part. Steps count from 0. [trainer]
 class Training {
  public:
-  Training(const Components& components, Feed& feed, Optimization& optimization, Collectives& ranks,
-           Precision& precision, c10::Device device);
+  /// `own_feeds`: for each phase of `fit` the data of its own, or nullptr.
+  Training(const Components& components, Feed& feed, std::vector<Feed*> own_feeds, Optimization& optimization,
+           Collectives& ranks, Precision& precision, c10::Device device);
 
   /// Steps of an epoch, of the whole run, and epochs that the run touches.
-  [[nodiscard]] int64_t steps_per_epoch() const noexcept { return steps_per_epoch_; }
-  [[nodiscard]] int64_t planned() const noexcept { return planned_; }
-  [[nodiscard]] int64_t epochs() const noexcept { return epochs_; }
+  [[nodiscard]] int64_t steps_per_epoch() const noexcept { return plan_.steps_per_epoch; }
+  [[nodiscard]] int64_t planned() const noexcept { return plan_.steps; }
+  [[nodiscard]] int64_t epochs() const noexcept { return plan_.epochs; }
 
   /// Where training stands: attempted and applied steps, complete epochs, batches of the present one, samples seen.
   [[nodiscard]] int64_t step_count() const noexcept { return step_; }
@@ -68,11 +80,15 @@ class Training {
   /// Starts the feed at the present position.
   void start();
 
-  /// Fetches a window, and makes one update of it. `poll`, where there is one, is called while data is waited for, before
-  /// anything has changed: what it throws leaves training as it was. \throws PlacedError: kDiverged before any parameter changes when a
-  /// loss or a gradient is not finite. On a GPU this is found out at the next log line; the update itself never
-  /// happened.
+  /// Fetches what the step needs, and makes one update for each phase and repetition. `poll`, where there is one, is
+  /// called while data is waited for, before anything has changed: what it throws leaves training as it was.
+  /// \throws PlacedError: kDiverged before an update changes any parameter when a loss or a gradient is not finite. On a
+  /// GPU this is found out at the next log line; the update itself never happened.
   StepReport step(const std::function<void()>& poll = {});
+
+  /// Takes the first window through forward and backward of every phase, and updates nothing: for looking at modules.
+  /// Gradients are left as they came; position and sums are as before. Starts the feed anew.
+  void try_backward();
 
   /// Values for a log line since the last one.
   [[nodiscard]] std::vector<std::pair<std::string, double>> take_log();
@@ -82,13 +98,30 @@ class Training {
   void state(StateIo& io);
 
  private:
-  std::vector<DeviceBatch> fetch_window(const std::function<void()>& poll);
+  using Window = std::vector<DeviceBatch>;
+
+  /// One phase at work.
+  struct PhaseWork {
+    const core::Phase& phase;
+    StepGraph graph;
+    Feed* own_feed;  // nullptr: the step's window
+  };
+
+  /// What one update sums up over a window, by term.
+  struct Sums {
+    std::vector<at::Tensor> sums;
+    std::vector<at::Tensor> weights;
+  };
+
+  [[nodiscard]] Window fetch_window(const std::function<void()>& poll);
+  [[nodiscard]] std::vector<Window> fetch_own(const PhaseWork& work, const std::function<void()>& poll);
+  void start_own(const PhaseWork& work);
   void replan(int64_t saved_batch_size);
-  std::vector<at::Tensor> window_weights(const std::vector<DeviceBatch>& window);
-  void accumulate(DeviceBatch& batch, int64_t micro_batch, const std::vector<at::Tensor>& weights,
-                  std::vector<at::Tensor>& sums);
-  [[noreturn]] void diverged(double norm, const std::vector<at::Tensor>& sums, const std::vector<at::Tensor>& weights,
-                             const std::vector<DeviceBatch>& window) const;
+  [[nodiscard]] std::vector<at::Tensor> window_weights(const core::Phase& phase, const Window& window);
+  [[nodiscard]] Sums gradients(const PhaseWork& work, const Window& window, int64_t repetition);
+  void update(const PhaseWork& work, const Window& window, int64_t repetition);
+  void accumulate(const PhaseWork& work, const DeviceBatch& batch, int64_t micro_batch, uint64_t key, Sums& sums);
+  [[noreturn]] void diverged(const PhaseWork& work, double norm, const Sums& sums, const Window& window) const;
 
   const Components& components_;
   const core::Fit& fit_;
@@ -97,13 +130,11 @@ class Training {
   Collectives& ranks_;
   Precision& precision_;
   c10::Device device_;
-  StepGraph graph_;
+  std::vector<PhaseWork> phases_;
   at::Generator generator_;
   LossLog log_;
   uint64_t seed_;
-  int64_t steps_per_epoch_;
-  int64_t planned_;
-  int64_t epochs_;
+  TrainingPlan plan_;
   int64_t step_ = 0;
   int64_t applied_ = 0;
   int64_t epoch_ = 0;

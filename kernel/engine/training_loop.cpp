@@ -2,7 +2,6 @@
 #include <engine/training_loop.hpp>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <csignal>
 #include <utility>
@@ -57,9 +56,11 @@ TrainingLoop::TrainingLoop(Setup& setup, Events& events, Checkpointing* checkpoi
       poll_(poll),
       evaluator_(evaluator),
       checkpoint_due_(cadence_of(setup.graph().checkpoint.every, setup.leads()), training_.samples()),
-      validate_due_(cadence_of(setup.graph().validate ? setup.graph().validate->every : core::Cadence{}, setup.leads()),
-                    training_.samples()),
-      first_step_(training_.step_count()) {}
+      first_step_(training_.step_count()) {
+  for (const core::Validation& validation : setup.graph().validations) {
+    validate_due_.emplace_back(cadence_of(validation.every, setup.leads()), training_.samples());
+  }
+}
 
 double TrainingLoop::samples_per_second() const noexcept {
   return stepping_ > 0 ? static_cast<double>(samples_) / stepping_ : 0;
@@ -68,15 +69,33 @@ double TrainingLoop::samples_per_second() const noexcept {
 void TrainingLoop::run(const Standing& standing) {
   begin_ = now();
   stopped_ = standing.stopped;
-  validation_pending_ = standing.validation_pending && setup_.graph().validate.has_value();
+  for (const core::Validation& validation : setup_.graph().validations) {
+    const std::vector<std::string>& left = standing.pending;
+    if (std::find(left.begin(), left.end(), validation.path.name) != left.end()) {
+      pending_.push_back(validation.path.name);
+    }
+  }
   save_due_ = saved_ = training_.step_count() > 0 && !standing.interim;
   try {
-    if (validation_pending_) validate();
+    if (!pending_.empty()) validate();
     train();
   } catch (const Interrupted&) {
     if (training_.step_count() > 0) save(!save_due_);
     throw;
   }
+}
+
+void TrainingLoop::run_trial() {
+  begin_ = now();
+  training_.start();
+  tell_step(make_step(), true);
+  Asked asked;
+  for (const Components::Observing& each : setup_.components().stop()) ask(each, training_.progress(), asked);
+  Decision decision{true, {}, 0};
+  for (const core::Validation& validation : setup_.graph().validations) {
+    decision.validations.push_back(validation.path.name);
+  }
+  boundary(std::move(decision));
 }
 
 void TrainingLoop::train() {
@@ -121,16 +140,22 @@ TrainingLoop::Decision TrainingLoop::decide(const StepReport& report, Asked& ask
   const Position position{training_.step_count(), training_.epoch(), training_.samples(), report.epoch_end};
   const auto at = Clock::now();
   const bool interrupted = setup_.request().interrupt_at == training_.step_count();
-  std::array<int64_t, 4> wishes{
+  std::vector<int64_t> wishes{
       checkpoint_due_.at(position, at) || asked.wants_save() ? 1 : 0,
-      setup_.graph().validate && validate_due_.at(position, at) ? 1 : 0,
       interrupted ? SIGTERM : poll_.heard(),
       asked.reason() ? 1 : 0,
   };
+  const std::size_t first = wishes.size();
+  for (Due& due : validate_due_) wishes.push_back(due.at(position, at) ? 1 : 0);
   agree(setup_.ranks(), wishes);
-  if (wishes[3] != 0) settle_stop(asked);
+  if (wishes[2] != 0) settle_stop(asked);
   const bool end = training_.step_count() == training_.planned() || !stopped_.empty();
-  return {wishes[0] != 0 || end, setup_.graph().validate && (wishes[1] != 0 || end), static_cast<int>(wishes[2])};
+  Decision decision{wishes[0] != 0 || end, {}, static_cast<int>(wishes[1])};
+  const std::vector<core::Validation>& validations = setup_.graph().validations;
+  for (std::size_t i = 0; i < validations.size(); ++i) {
+    if (wishes[first + i] != 0 || end) decision.validations.push_back(validations[i].path.name);
+  }
+  return decision;
 }
 
 /// The reason of the first rank that has one becomes everybody's.
@@ -143,31 +168,37 @@ void TrainingLoop::settle_stop(Asked& asked) {
   if (stopped_.empty()) stopped_ = "a controller asked for it";
 }
 
-void TrainingLoop::boundary(const Decision& decision) {
-  validation_pending_ = decision.validate;
+void TrainingLoop::boundary(Decision decision) {
+  pending_ = std::move(decision.validations);
   save_due_ = decision.save;
   if (decision.signal != 0) throw Interrupted{decision.signal};
   if (decision.save) save(false);
-  if (decision.validate) validate();
+  if (!pending_.empty()) validate();
 }
 
 void TrainingLoop::save(bool interim) {
   if (std::exchange(saved_, true)) return;
   share_buffers(setup_.components(), setup_.ranks());
   if (checkpointing_ == nullptr) return;
-  events_.tell(Event::Kind::kCheckpoint, {}, checkpointing_->write({validation_pending_, stopped_, interim}).string());
+  events_.tell(Event::Kind::kCheckpoint, {}, checkpointing_->write({pending_, stopped_, interim}).string());
 }
 
 /// Behind a checkpoint, so that nothing is lost when it fails; what it finds may end training, which needs a checkpoint
 /// then where there was none.
 void TrainingLoop::validate() {
-  events_.announce(Event::Kind::kValidateStart, "validate");
   share_buffers(setup_.components(), setup_.ranks());
-  const auto results = evaluator_.measure(setup_.validate_feed(), "validate");
+  std::map<std::string, double> results;
+  const std::vector<core::Validation>& validations = setup_.graph().validations;
+  for (std::size_t i = 0; i < validations.size(); ++i) {
+    const std::string& name = validations[i].path.name;
+    if (std::find(pending_.begin(), pending_.end(), name) == pending_.end()) continue;
+    events_.announce(Event::Kind::kValidateStart, name);
+    results.merge(evaluator_.measure(setup_.validate_feed(i), name));
+  }
   events_.tell(Event::Kind::kValidateEnd, as_list(results));
   if (saved_) note_validated(results);
   if (stopped_.empty()) observe_metrics(results);
-  validation_pending_ = false;
+  pending_.clear();
   if (!stopped_.empty() && !saved_) {
     save(false);
     note_validated(results);

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <engine/agreement.hpp>
 #include <engine/cadence.hpp>
@@ -26,6 +27,9 @@ class TrainingLoop {
   /// First what the checkpoint left to be done, then the steps. \throws Interrupted when all is saved, PlacedError.
   void run(const Standing& standing);
 
+  /// Makes one step, saves and validates as at the end of training, and no more. \throws Interrupted, PlacedError.
+  void run_trial();
+
   /// Why training ended early; empty when it came to its end.
   [[nodiscard]] const std::string& stopped() const noexcept { return stopped_; }
 
@@ -42,7 +46,7 @@ class TrainingLoop {
   /// What is to happen behind a step, the same on every rank.
   struct Decision {
     bool save = false;
-    bool validate = false;
+    std::vector<std::string> validations;  // by the names of their paths
     int signal = 0;
   };
 
@@ -51,7 +55,7 @@ class TrainingLoop {
   void tell_step(const StepReport& report, bool end);
   Decision decide(const StepReport& report, Asked& asked);
   void settle_stop(Asked& asked);
-  void boundary(const Decision& decision);
+  void boundary(Decision decision);
   void save(bool interim);
   void validate();
   void note_validated(const std::map<std::string, double>& results);
@@ -65,11 +69,11 @@ class TrainingLoop {
   const InterruptionPoll& poll_;
   const Evaluator& evaluator_;
   Due checkpoint_due_;
-  Due validate_due_;
+  std::vector<Due> validate_due_;  // of each validation
   std::string stopped_;
-  bool validation_pending_ = false;  // due at the present step, and not done yet
-  bool save_due_ = false;            // the present step is one that is saved also without an interruption
-  bool saved_ = false;               // and it has its checkpoint
+  std::vector<std::string> pending_;  // validations that are due at the present step, and not done yet
+  bool save_due_ = false;             // the present step is one that is saved also without an interruption
+  bool saved_ = false;                // and it has its checkpoint
   int64_t first_step_;
   int64_t steps_made_ = 0;
   int64_t samples_ = 0;  // of the steps made here

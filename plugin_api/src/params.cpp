@@ -35,9 +35,22 @@ Json schema_of_slot(const Slot& slot);
 
 // ---- values ---------------------------------------------------------------------------------------------------------
 
+/// A default that is none is for the plugin's author to mend.
+void check_default(const FieldInfo& field, const Slot& slot) {
+  const auto* const secret = std::get_if<Secret*>(&slot.target);
+  const auto* const nested = std::get_if<Nested*>(&slot.target);
+  const bool lacks =
+      (secret != nullptr && (*secret)->variable().empty()) || (nested != nullptr && (*nested)->use.empty());
+  if (!lacks) return;
+  throw Error(ErrorCode::kPlugin, "the parameter \"" + field.name + "\" needs a default " +
+                                      (nested != nullptr ? "component" : "variable") + ", or required()");
+}
+
 Json value_of_field(const FieldInfo& field, void* object) {
   if (!field.word.empty() && field.is_empty(object)) return field.word;
-  return value_of(field.slot(object));
+  const Slot slot = field.slot(object);
+  check_default(field, slot);
+  return value_of(slot);
 }
 
 Json value_of(const Slot& slot) {
@@ -48,6 +61,12 @@ Json value_of(const Slot& slot) {
           [](std::filesystem::path* value) { return Json(value->string()); },
           [](Span* value) { return Json(to_string(*value)); }, [](Time* value) { return Json(to_string(*value)); },
           [](Bytes* value) { return Json(to_string(*value)); },
+          [](Secret* value) {
+            return Json{{"env", value->variable()}};
+          },
+          [](Nested* value) {
+            return Json{{"use", value->use}, {"with", Json::parse(value->with)}};
+          },
           [](const EnumSlot& value) { return Json(value.names->names.at(static_cast<std::size_t>(value.get()))); },
           [](const StructSlot& value) {
             Json object = Json::object();
@@ -85,15 +104,34 @@ void add_bounds(const FieldInfo& field, Json& schema) {
   if (field.below) schema["exclusiveMaximum"] = number_bound(*field.below);
 }
 
+/// Marks each place of a component with its kind.
+void add_component(const FieldInfo& field, Json& schema) {
+  if (schema.contains("items")) return add_component(field, schema["items"]);
+  if (schema["type"] == "object" && schema["additionalProperties"].is_object()) {
+    return add_component(field, schema["additionalProperties"]);
+  }
+  const bool nested = schema.contains("x-component");
+  if (nested == field.component.empty()) {
+    throw Error(ErrorCode::kPlugin, "the parameter \"" + field.name + "\" " +
+                                        (nested ? "is a component: say of which kind, as in .component(\"transform\")"
+                                                : "is no Nested and so has no kind of component"));
+  }
+  if (!nested) return;
+  schema["x-component"] = field.component;
+  schema["properties"]["use"]["description"] = "Which " + field.component + ", as in \"" + field.component + ":name\"";
+}
+
 Json schema_of_field(const FieldInfo& field, void* defaults) {
   const Json fallback = field.required ? Json() : value_of_field(field, defaults);
   Json schema = schema_of_slot(field.slot(defaults));
   add_bounds(field, schema);
+  add_component(field, schema);
   if (field.min_items) schema["minItems"] = *field.min_items;
   if (!field.reference.empty()) schema["x-reference"] = field.reference;
   if (!field.word.empty()) schema = Json{{"anyOf", Json::array({Json{{"const", field.word}}, schema})}};
   schema["description"] = field.summary;
   if (field.schedulable) schema["x-schedulable"] = true;
+  if (field.agree) schema["x-agree"] = true;
   if (!field.required) schema["default"] = fallback;
   return schema;
 }
@@ -115,6 +153,30 @@ Json schema_of_struct(const Fields& fields) {
 
 Json text_schema(const char* extra, const Json& value) { return Json{{"type", "string"}, {extra, value}}; }
 
+Json secret_schema() {
+  return {{"type", "object"},
+          {"additionalProperties", false},
+          {"properties",
+           {{"env",
+             {{"type", "string"},
+              {"pattern", "^[A-Za-z_][A-Za-z0-9_]*$"},
+              {"description", "Environment variable that holds it"}}}}},
+          {"required", Json::array({"env"})},
+          {"x-order", Json::array({"env"})},
+          {"x-secret", true}};
+}
+
+/// The kind of component is filled in by the field.
+Json nested_schema() {
+  return {{"type", "object"},
+          {"additionalProperties", false},
+          {"properties",
+           {{"use", {{"type", "string"}}}, {"with", {{"type", "object"}, {"description", "Its parameters"}}}}},
+          {"required", Json::array({"use"})},
+          {"x-order", Json::array({"use", "with"})},
+          {"x-component", ""}};
+}
+
 Json schema_of_slot(const Slot& slot) {
   return std::visit(Overloaded{[](bool*) {
                                  return Json{{"type", "boolean"}};
@@ -132,6 +194,7 @@ Json schema_of_slot(const Slot& slot) {
                                [](Span*) { return text_schema("x-unit", "span"); },
                                [](Time*) { return text_schema("x-unit", "time"); },
                                [](Bytes*) { return text_schema("x-unit", "bytes"); },
+                               [](Secret*) { return secret_schema(); }, [](Nested*) { return nested_schema(); },
                                [](const EnumSlot& value) { return text_schema("enum", value.names->names); },
                                [](const StructSlot& value) { return schema_of_struct(*value.fields); },
                                [](const ListSlot& value) {
@@ -226,6 +289,27 @@ void read_enum(const Json& json, const EnumSlot& slot, const std::string& pointe
   fail(pointer, json.dump() + " must be one of " + known);
 }
 
+/// Whatever else is written there may be the secret itself, which no message repeats.
+void read_secret(const Json& json, Secret& secret, const std::string& pointer) {
+  if (!json.is_object() || json.size() != 1 || !json.contains("env") || !json["env"].is_string()) {
+    fail(pointer, "must be { \"env\": \"NAME\" }, the name of the environment variable that holds the secret");
+  }
+  secret = Secret(json["env"].get<std::string>());
+}
+
+void read_nested(const Json& json, Nested& nested, const std::string& pointer) {
+  if (!json.is_object()) fail(pointer, "must be a component, as in { \"use\": \"kind:name\" }");
+  for (const auto& [key, value] : json.items()) {
+    if (key != "use" && key != "with") fail(pointer_to(pointer, key), "a component has \"use\" and \"with\" alone");
+  }
+  const auto use = json.find("use");
+  if (use == json.end() || !use->is_string()) fail(pointer, "needs \"use\", as in { \"use\": \"kind:name\" }");
+  const auto with = json.find("with");
+  if (with != json.end() && !with->is_object()) fail(pointer_to(pointer, "with"), "must be an object");
+  nested.use = use->get<std::string>();
+  nested.with = with == json.end() ? "{}" : with->dump();
+}
+
 void read(const Json& json, const Slot& slot, const std::string& pointer) {
   const auto expect = [&](bool holds, const char* what) {
     if (!holds) fail(pointer, json.dump() + " must be " + what);
@@ -256,6 +340,8 @@ void read(const Json& json, const Slot& slot, const std::string& pointer) {
                         [&](Span* value) { *value = quantity(json, pointer, parse_span); },
                         [&](Time* value) { *value = quantity(json, pointer, parse_time); },
                         [&](Bytes* value) { *value = quantity(json, pointer, parse_bytes); },
+                        [&](Secret* value) { read_secret(json, *value, pointer); },
+                        [&](Nested* value) { read_nested(json, *value, pointer); },
                         [&](const EnumSlot& value) { read_enum(json, value, pointer); },
                         [&](const StructSlot& value) { read_struct(json, value, pointer); },
                         [&](const ListSlot& value) {

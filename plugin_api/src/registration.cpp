@@ -31,6 +31,8 @@ Json port_json(const Port& port) {
     }
   }
   if (port.optional) json["optional"] = true;
+  if (!port.like.empty()) json["like"] = port.like;
+  if (!port.classes.empty()) json["classes"] = port.classes;
   return json;
 }
 

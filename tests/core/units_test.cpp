@@ -35,6 +35,7 @@ INSTANTIATE_TEST_SUITE_P(Good, Quantities,
                                          Good{"15 min", UnitKind::kTime, {900, Unit::kSeconds}},
                                          Good{"1.5 h", UnitKind::kTime, {5400, Unit::kSeconds}},
                                          Good{"30s", UnitKind::kTime, {30, Unit::kSeconds}},
+                                         Good{"36500 d", UnitKind::kTime, {36500.0 * 86400, Unit::kSeconds}},
                                          Good{"25 MiB", UnitKind::kBytes, {25.0 * 1048576, Unit::kBytes}},
                                          Good{"2 kB", UnitKind::kBytes, {2000, Unit::kBytes}},
                                          Good{"0.5 KiB", UnitKind::kBytes, {512, Unit::kBytes}}));
@@ -80,7 +81,9 @@ INSTANTIATE_TEST_SUITE_P(Bad, NoQuantities,
                                          Bad{"", kSpanOrTime, "write it like \"500 steps\" or \"15 min\"", ""},
                                          Bad{"1.5 epochs", kSpan, "write it like \"500 steps\"", ""},
                                          Bad{"-3 epochs", kSpan, "write it like \"500 steps\"", ""},
-                                         Bad{"1e400 steps", kSpan, "write it like \"500 steps\"", ""}));
+                                         Bad{"1e400 steps", kSpan, "write it like \"500 steps\"", ""},
+                                         Bad{"36501 d", kTime, "allowed: up to \"36500 d\"", ""},
+                                         Bad{"1e19 min", kSpanOrTime, "allowed: up to \"36500 d\"", ""}));
 
 TEST(UnitKinds, HaveWordsAndExamplesThatParse) {
   for (const UnitKind kind : {UnitKind::kSpan, UnitKind::kTime, UnitKind::kBytes}) {

@@ -183,7 +183,7 @@ TEST_F(Export, AFileThatHangsIsEndedAndNamed) {
   engine::Setup setup(request, nullptr);
   setup.prepare();
   try {
-    (void)export_model(setup.components(), "script", setup.validate_feed(), setup.ranks(), folder_,
+    (void)export_model(setup.components(), "script", setup.validate_feed(0), setup.ranks(), folder_,
                        {.program = request.program, .limit = std::chrono::seconds(2)}, {});
     FAIL() << "the export was let through";
   } catch (const PlacedError& error) {
@@ -220,7 +220,7 @@ TEST_F(Export, EarlierFilesOfTheNameDoNotOutliveARefusal) {
   setup.prepare();
   std::ofstream(folder_ / "script.pt") << "of yesterday";
   std::ofstream(folder_ / "script.pt.report.json") << "{}";
-  EXPECT_THROW((void)export_model(setup.components(), "script", setup.validate_feed(), setup.ranks(), folder_,
+  EXPECT_THROW((void)export_model(setup.components(), "script", setup.validate_feed(0), setup.ranks(), folder_,
                                   {.program = request.program}, {}),
                PlacedError);
   EXPECT_TRUE(fs::is_empty(folder_)) << "something was left";

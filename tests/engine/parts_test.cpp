@@ -151,10 +151,11 @@ TEST(Materialize, GivesAlignedViewsOfFlatBuffersAndValuesThatDependOnNamesAlone)
 }
 
 TEST(LossLog, MeansAreWeightedBySamplesNotByBatches) {
-  LossLog log({{"kd", 0.7}, {"ce", 0.3}}, at::TensorOptions(at::kCPU));
+  const std::vector<core::LossTerm> terms{{"kd", 0.7}, {"ce", 0.3}};
+  LossLog log(terms, at::TensorOptions(at::kCPU));
   const auto scalar = [](double value) { return at::full({}, value, at::kDouble); };
-  log.add({scalar(10), scalar(6)}, {scalar(4), scalar(2)}, scalar(1));
-  log.add({scalar(2), scalar(0)}, {scalar(8), scalar(0)}, scalar(3));
+  log.add(terms, {scalar(10), scalar(6)}, {scalar(4), scalar(2)}, scalar(1));
+  log.add(terms, {scalar(2), scalar(0)}, {scalar(8), scalar(0)}, scalar(3));
   const auto values = log.take();
   ASSERT_EQ(values.size(), 4U);
   EXPECT_EQ(values[0].first, "train.loss");
@@ -162,7 +163,7 @@ TEST(LossLog, MeansAreWeightedBySamplesNotByBatches) {
   EXPECT_EQ(values[1], (std::pair<std::string, double>{"train.loss.kd", 1}));
   EXPECT_EQ(values[2], (std::pair<std::string, double>{"train.loss.ce", 3}));
   EXPECT_EQ(values[3], (std::pair<std::string, double>{"train.grad_norm", 2}));
-  log.add({scalar(1), scalar(1)}, {scalar(1), scalar(1)}, scalar(1));
+  log.add(terms, {scalar(1), scalar(1)}, {scalar(1), scalar(1)}, scalar(1));
   EXPECT_DOUBLE_EQ(log.take()[0].second, 1) << "taking begins anew";
 }
 

@@ -88,7 +88,8 @@ class PipelineTest : public testing::Test {
             .accepted = {},
             .begin_anew = {},
             .interruption = nullptr,
-            .interrupt_at = {}};
+            .interrupt_at = {},
+            .preflight = false};  // a test of its own shows that runs are the same without
   }
 
   /// Likewise, going on with the newest run of that name.

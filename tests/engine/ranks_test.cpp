@@ -162,7 +162,7 @@ TEST_F(Ranks, ACheckpointMeasuredAgainOnTheRanksGivesTheLastDigit) {
   for (const int64_t ranks : {1, 2, 3}) {
     const RunOutcome outcome = run(kRegression, on_ranks(ranks));
     const RunRequest again = request(kRegression, on_ranks(ranks));
-    EXPECT_EQ(evaluate_checkpoint({again.graph, again.resolved, again.catalogue, outcome.checkpoint, false}),
+    EXPECT_EQ(evaluate_checkpoint({again.graph, again.resolved, again.catalogue, outcome.checkpoint, "validate"}),
               outcome.validation)
         << ranks;
   }

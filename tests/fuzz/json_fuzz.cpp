@@ -71,7 +71,7 @@ void check_places(const Document& document, const Json& value, const std::string
   const std::string_view text = place->value.text();
   claim(!text.empty(), "a value's place is not empty", pointer);
   if (value.is_object() || value.is_array()) {
-    claim(text.front() == (value.is_object() ? '{' : '['), "a place begins with its bracket", pointer);
+    claim(!exact || text.front() == (value.is_object() ? '{' : '['), "a place begins with its bracket", pointer);
     for (const auto& [key, member] : value.items()) {
       const std::string child = pointer + "/" + escape_segment(key);
       check_places(document, member, child, exact);

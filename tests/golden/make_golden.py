@@ -208,6 +208,37 @@ def mse(draw, name, shape, weighted=False):
                      lambda: torch.nn.functional.mse_loss(prediction, target, weight=each), weight.sum())
 
 
+def bce(draw, name, params, shape, target_shape=None, classes=False, weighted=False):
+    logits = drawn(draw, shape, scale=3)
+    if "target" in params:
+        target = torch.full(shape, params["target"])
+        inputs = {"logits": logits}
+    else:
+        values = [draw.randrange(2) if classes else round(draw.random(), 4) for _ in range(math.prod(shape))]
+        inputs = {"logits": logits, "target": torch.tensor(values).reshape(target_shape or shape)}
+        target = inputs["target"].to(torch.float64).reshape(shape)
+    weight, each = None, None
+    if weighted:
+        inputs["weight"] = weight = torch.tensor(short(draw.uniform(0, 3) for _ in range(shape[0])))
+        each = weight.reshape([shape[0]] + [1] * (len(shape) - 1)).expand(shape)
+    pos_weight = torch.tensor(params["pos_weight"]) if "pos_weight" in params else None
+    total = shape[0] if weight is None else weight.sum()
+    return loss_case(
+        name, "bce", params, inputs, "logits",
+        lambda: torch.nn.functional.binary_cross_entropy_with_logits(
+            logits, target, weight=each, pos_weight=pos_weight, reduction="sum") / (total * math.prod(shape[1:])), total)
+
+
+def distillation(draw, name, params, shape):
+    student, teacher = drawn(draw, shape, scale=3), drawn(draw, shape, scale=3)
+    temperature = params.get("temperature", 4.0)
+    return loss_case(
+        name, "distillation", params, {"student": student, "teacher": teacher}, "student",
+        lambda: temperature**2 * torch.nn.functional.kl_div(
+            torch.log_softmax(student / temperature, 1), torch.softmax(teacher / temperature, 1),
+            reduction="batchmean"), shape[0])
+
+
 def losses():
     draw = random.Random(37)
     weights = [1.0, 0.5, 0.0, 2.0]
@@ -224,6 +255,14 @@ def losses():
         mse(draw, "images", [2, 2, 3, 2]),
         mse(draw, "weighted, one value a sample", [6], weighted=True),
         mse(draw, "weighted, some values a sample", [4, 2, 3], weighted=True),
+        bce(draw, "one logit a sample", {}, [7]),
+        bce(draw, "classes beside an axis of one", {}, [6, 1], target_shape=[6], classes=True),
+        bce(draw, "some logits a sample, rare positives", {"pos_weight": 2.5}, [4, 3], classes=True),
+        bce(draw, "weighted", {"pos_weight": 0.5}, [3, 2, 2], weighted=True),
+        bce(draw, "constant", {"target": 0.9}, [5, 2]),
+        distillation(draw, "default temperature", {}, [5, 3]),
+        distillation(draw, "temperature of one", {"temperature": 1.0}, [4, 6]),
+        distillation(draw, "high temperature", {"temperature": 20.0}, [3, 4]),
     ]}
 
 

@@ -1,6 +1,8 @@
 // One declaration gives schema, defaults, parsing and errors.
 #include <tenon/params.hpp>
 
+#include <cstdlib>
+
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -149,6 +151,178 @@ INSTANTIATE_TEST_SUITE_P(
                     BadCase{R"({"name":"x","axes":{"a/b":["c"]}})", "/axes/a~1b/0", "must be an integer"},
                     BadCase{R"({"name":"x","workers":"many"})", "/workers", "must be an integer"},
                     BadCase{R"({"name":"x","count":99999999999999999999})", "/count", "must be an integer"}));
+
+struct WithComponents {
+  Nested inner;
+  Nested fallback{"loss:mse", R"({"scale":2})"};
+  std::optional<Nested> extra;
+  std::vector<Nested> stages;
+  std::map<std::string, Nested> heads;
+  int64_t seed = 0;
+
+  TENON_PARAMS(WithComponents, field(&WithComponents::inner, "inner", "What is done").component("transform").required(),
+               field(&WithComponents::fallback, "fallback", "Another loss").component("loss"),
+               field(&WithComponents::extra, "extra", "Done before").component("transform").word("none"),
+               field(&WithComponents::stages, "stages", "Done in order").component("transform").min_items(1),
+               field(&WithComponents::heads, "heads", "By name").component("model"),
+               field(&WithComponents::seed, "seed", "Shared number").agree())
+};
+
+TEST(NestedParams, SchemaMarksEachPlaceOfAComponentWithItsKind) {
+  const nlohmann::json properties = nlohmann::json::parse(schema_of(WithComponents::tenon_fields()))["properties"];
+  EXPECT_EQ(properties["inner"],
+            R"({"type":"object","x-component":"transform","additionalProperties":false,"required":["use"],
+                "x-order":["use","with"],"description":"What is done",
+                "properties":{"use":{"type":"string","description":"Which transform, as in \"transform:name\""},
+                              "with":{"type":"object","description":"Its parameters"}}})"_json);
+  EXPECT_EQ(properties["fallback"]["x-component"], "loss");
+  EXPECT_EQ(properties["fallback"]["default"], R"({"use":"loss:mse","with":{"scale":2}})"_json);
+  EXPECT_EQ(properties["extra"]["anyOf"][0], R"({"const":"none"})"_json);
+  EXPECT_EQ(properties["extra"]["anyOf"][1]["x-component"], "transform");
+  EXPECT_EQ(properties["extra"]["default"], "none");
+  EXPECT_EQ(properties["stages"]["items"]["x-component"], "transform");
+  EXPECT_EQ(properties["stages"]["minItems"], 1);
+  EXPECT_EQ(properties["heads"]["additionalProperties"]["x-component"], "model");
+  EXPECT_FALSE(properties["stages"].contains("x-component"));
+}
+
+TEST(NestedParams, AreReadAsTheWordsOfThePipeline) {
+  const auto params = parse_params<WithComponents>(
+      R"({"inner":{"use":"transform:cutout","with":{"size":3}},"extra":{"use":"transform:flip"},
+          "stages":[{"use":"transform:a"},{"use":"transform:b","with":{"deep":{"use":"x:y"}}}],
+          "heads":{"left":{"use":"model:mlp"}}})");
+  EXPECT_EQ(params.inner.use, "transform:cutout");
+  EXPECT_EQ(params.inner.with, R"({"size":3})");
+  EXPECT_EQ(params.fallback.use, "loss:mse");
+  ASSERT_TRUE(params.extra.has_value());
+  EXPECT_EQ(params.extra->with, "{}");
+  ASSERT_EQ(params.stages.size(), 2U);
+  EXPECT_EQ(params.stages[1].with, R"({"deep":{"use":"x:y"}})");
+  EXPECT_EQ(params.heads.at("left").use, "model:mlp");
+  EXPECT_FALSE(parse_params<WithComponents>(R"({"inner":{"use":"a:b"},"extra":"none"})").extra.has_value());
+}
+
+TEST(NestedParams, ThatAreNoComponentsAreRefusedAtTheirPlace) {
+  const auto refused = [](const std::string& json, const std::string& pointer, const std::string& message) {
+    try {
+      static_cast<void>(parse_params<WithComponents>(json));
+      ADD_FAILURE() << "accepted " << json;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.pointer(), pointer) << json;
+      EXPECT_NE(std::string(error.what()).find(message), std::string::npos) << error.what();
+    }
+  };
+  refused("{}", "", "needs \"inner\"");
+  refused(R"({"inner":"transform:cutout"})", "/inner", "must be a component");
+  refused(R"({"inner":{}})", "/inner", "needs \"use\"");
+  refused(R"({"inner":{"use":3}})", "/inner", "needs \"use\"");
+  refused(R"({"inner":{"use":"a:b","with":[]}})", "/inner/with", "must be an object");
+  refused(R"({"inner":{"use":"a:b"},"stages":[{"use":"a:b","wth":{}}]})", "/stages/0/wth", "\"with\" alone");
+  refused(R"({"inner":{"use":"a:b"},"stages":[]})", "/stages", "at least 1 element");
+}
+
+TEST(AgreeingParams, SchemaSaysSo) {
+  const nlohmann::json properties = nlohmann::json::parse(schema_of(WithComponents::tenon_fields()))["properties"];
+  EXPECT_EQ(properties["seed"]["x-agree"], true);
+  EXPECT_FALSE(properties["stages"].contains("x-agree"));
+}
+
+template <class P>
+std::string refused_declaration() {
+  try {
+    static_cast<void>(schema_of(P::tenon_fields()));
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+struct WithoutKind {
+  std::optional<Nested> inner;
+  TENON_PARAMS(WithoutKind, field(&WithoutKind::inner, "inner", "Of what kind?"))
+};
+
+struct KindOfANumber {
+  int64_t size = 1;
+  TENON_PARAMS(KindOfANumber, field(&KindOfANumber::size, "size", "No component").component("model"))
+};
+
+struct WithoutDefault {
+  Nested inner;
+  TENON_PARAMS(WithoutDefault, field(&WithoutDefault::inner, "inner", "Which one?").component("model"))
+};
+
+struct SecretWithoutDefault {
+  Secret token;
+  TENON_PARAMS(SecretWithoutDefault, field(&SecretWithoutDefault::token, "token", "Which one?"))
+};
+
+TEST(NestedParams, DeclaredByHalvesAreRefusedWithTheFix) {
+  EXPECT_NE(refused_declaration<WithoutKind>().find("\"inner\" is a component: say of which kind"), std::string::npos);
+  EXPECT_NE(refused_declaration<KindOfANumber>().find("\"size\" is no Nested"), std::string::npos);
+  EXPECT_NE(refused_declaration<WithoutDefault>().find("\"inner\" needs a default component, or required()"),
+            std::string::npos);
+  EXPECT_NE(refused_declaration<SecretWithoutDefault>().find("\"token\" needs a default variable, or required()"),
+            std::string::npos);
+}
+
+struct WithSecrets {
+  Secret token{"TENON_TEST_TOKEN"};
+  std::optional<Secret> password;
+  TENON_PARAMS(WithSecrets, field(&WithSecrets::token, "token", "Key of the service"),
+               field(&WithSecrets::password, "password", "Of the proxy").word("none"))
+};
+
+TEST(Secrets, SchemaTakesTheNameOfAVariableAlone) {
+  const nlohmann::json properties = nlohmann::json::parse(schema_of(WithSecrets::tenon_fields()))["properties"];
+  EXPECT_EQ(properties["token"]["x-secret"], true);
+  EXPECT_EQ(properties["token"]["type"], "object");
+  EXPECT_EQ(properties["token"]["required"], R"(["env"])"_json);
+  EXPECT_EQ(properties["token"]["default"], R"({"env":"TENON_TEST_TOKEN"})"_json);
+  EXPECT_EQ(properties["password"]["anyOf"][1]["x-secret"], true);
+}
+
+TEST(Secrets, AreReadFromTheEnvironmentWhereTheyAreUsed) {
+  const auto params = parse_params<WithSecrets>(R"({"token":{"env":"TENON_TEST_OTHER"},"password":{"env":"X"}})");
+  EXPECT_EQ(params.token.variable(), "TENON_TEST_OTHER");
+  ASSERT_EQ(::setenv("TENON_TEST_OTHER", "first", 1), 0);
+  EXPECT_EQ(params.token.read(), "first");
+  ASSERT_EQ(::setenv("TENON_TEST_OTHER", "second", 1), 0);
+  EXPECT_EQ(params.token.read(), "second");
+  ASSERT_EQ(::unsetenv("TENON_TEST_OTHER"), 0);
+  EXPECT_EQ(params.password->variable(), "X");
+}
+
+TEST(Secrets, OfAVariableThatIsUnsetOrEmptyNameIt) {
+  const auto message = [] {
+    try {
+      static_cast<void>(Secret("TENON_TEST_MISSING").read());
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::kConfig);
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  ASSERT_EQ(::unsetenv("TENON_TEST_MISSING"), 0);
+  EXPECT_NE(message().find("TENON_TEST_MISSING, which holds a secret, is not set"), std::string::npos) << message();
+  ASSERT_EQ(::setenv("TENON_TEST_MISSING", "", 1), 0);
+  EXPECT_NE(message().find("TENON_TEST_MISSING, which holds a secret, is empty"), std::string::npos) << message();
+  ASSERT_EQ(::unsetenv("TENON_TEST_MISSING"), 0);
+}
+
+TEST(Secrets, WrittenAsTheyAreAreRefusedWithoutBeingRepeated) {
+  for (const char* const json : {R"({"token":"hunter2"})", R"({"token":{"value":"hunter2"}})",
+                                 R"({"token":{"env":["hunter2"]}})", R"({"password":"hunter2"})"}) {
+    try {
+      static_cast<void>(parse_params<WithSecrets>(json));
+      ADD_FAILURE() << "accepted " << json;
+    } catch (const Error& error) {
+      EXPECT_EQ(std::string(error.what()).find("hunter2"), std::string::npos) << error.what();
+      EXPECT_NE(std::string(error.what()).find("{ \"env\": \"NAME\" }"), std::string::npos) << error.what();
+      EXPECT_TRUE(error.pointer() == "/token" || error.pointer() == "/password") << error.pointer();
+    }
+  }
+}
 
 }  // namespace
 }  // namespace tenon

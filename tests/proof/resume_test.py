@@ -41,6 +41,19 @@ def of_regression(value):
     value["stop"][0]["with"]["metric"] = "error"
 
 
+def with_what_is_learned_from_data(value):
+    """Means, deviations and categories of the training data, which the other streams use through calls."""
+    nodes = value["nodes"]
+    nodes |= {
+        "scaled": {"use": "transform:standardize", "in": "train_x", "with": {"fields": ["image"]}},
+        "named": {"use": "transform:encode_categories", "in": "scaled", "with": {"fields": ["label"]}}}
+    nodes["train"]["in"] = "named"
+    for part in ("val", "test"):
+        nodes[f"{part}_scaled"] = {"call": "scaled", "in": f"{part}_x"}
+        nodes[f"{part}_named"] = {"call": "named", "in": f"{part}_scaled"}
+        nodes[part]["in"] = f"{part}_named"
+
+
 def on_ranks(number):
     def change(value):
         value["nodes"]["ranks"] = {"use": "distributed:threads", "with": {"ranks": number}}
@@ -63,6 +76,8 @@ CASES = {
         {"change": with_momentum_on_plateaus, "validate": "3 steps", "checkpoint": "7 steps"}, 36, [7, 23, 36]),
     "regression of synthetic data, a rate that falls in steps, fp64": (
         {"change": of_regression, "validate": "5 steps", "checkpoint": "7 steps"}, 36, [7, 23, 36]),
+    "transforms that learn from the training data": (
+        {"change": with_what_is_learned_from_data, "validate": "5 steps", "checkpoint": "7 steps"}, 36, [7, 36]),
     "two ranks": ({"change": on_ranks(2), "validate": "5 steps", "checkpoint": "7 steps"}, 36, [7, 23, 36]),
     "three ranks, which do not share the samples evenly": (
         {"change": on_ranks(3), "model": "cnn", "validate": "5 steps"}, 36, [7, 36]),
@@ -100,7 +115,7 @@ class ResumeTest(unittest.TestCase):
         used = set()
         for settings, _, _ in CASES.values():
             value = json.loads(runs.pipeline(self.folder, **settings).read_text())
-            used |= {part["use"] for part in [*value["nodes"].values(), *value["stop"]]}
+            used |= {part["use"] for part in [*value["nodes"].values(), *value["stop"]] if "use" in part}
         stateful = {name for name in self.own_components() if "stateful" in self.plugins("show", name)["traits"]}
         self.assertLessEqual({"optimizer:adamw", "schedule:plateau", "observer:patience"}, stateful)
         self.assertEqual(stateful - used, set())

@@ -16,6 +16,14 @@ tenon=$prefix/bin/tenon
 ! grep -rIl -e "$source_dir" -e "$work/first" "$prefix/lib/cmake" "$prefix/include" "$prefix/share" ||
   fail "the install remembers where it came from"
 
+# What is there to read and to begin with, and it fits what is installed.
+for page in pipelines data commands editors; do
+  [ -f "$prefix/share/tenon/docs/$page.md" ] || fail "docs/$page.md is not installed"
+done
+for each in "$prefix"/share/tenon/{examples,templates}/pipelines/*.json*; do
+  "$tenon" check --strict "$each" > "$work/check.txt" 2> "$work/check.err" || { cat "$work/check.err"; fail "$each"; }
+done
+
 # A plugin without libtorch, from a copy of the example alone.
 cp -r "$source_dir/sdk/examples/cutout" "$work/cutout"
 cmake -S "$work/cutout" -B "$work/cutout/build" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" > "$work/configure.log"

@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -17,12 +18,18 @@
 #include <host/json_text.hpp>
 #include <host/meaning.hpp>
 #include <host/pipeline.hpp>
+#include <host/pipeline_diff.hpp>
+#include <host/schedule_plot.hpp>
 #include <host/table.hpp>
+#include <host/tensors.hpp>
 
 namespace tenon::host {
 namespace {
 
 using core::Json;
+
+/// Of longer runs every second step is drawn, every third, and so on.
+constexpr int64_t kMostPoints = 20'000;
 
 /// Values that stand on a line of their own: whatever has no further structure inside.
 void collect_rows(const Json& value, const std::string& pointer, std::vector<std::string>& pointers) {
@@ -41,31 +48,6 @@ std::string block_of(const std::string& pointer) {
   const std::vector<std::string> keys = core::split_pointer(pointer);
   if (keys.size() < 2) return "";
   return keys[0] == "nodes" ? keys[1] : keys[0] + "/";
-}
-
-std::string_view word(core::LayerKind kind) {
-  switch (kind) {
-    case core::LayerKind::kDefault: return "default";
-    case core::LayerKind::kExtends: return "extends";
-    case core::LayerKind::kFile: return "file";
-    case core::LayerKind::kOverlay: return "overlay";
-    case core::LayerKind::kSet: return "set";
-  }
-  return "";
-}
-
-Json place_json(const core::Span& span) {
-  const core::Position position = span.position();
-  return {{"file", span.source->path()}, {"line", position.line}, {"column", position.column}};
-}
-
-Json origin_json(const core::Origin& origin) {
-  Json json{{"layer", word(origin.kind)}, {"text", origin.describe()}};
-  if (!origin.subject.empty()) json["default_of"] = origin.subject;
-  if (origin.value) json["at"] = place_json(origin.value);
-  if (!origin.variable.empty()) json["variable"] = origin.variable;
-  if (origin.variable_value) json["variable_at"] = place_json(origin.variable_value);
-  return json;
 }
 
 std::string as_json(const core::Resolved& resolved, const core::Catalogue& catalogue, const std::string& pointer,
@@ -144,17 +126,81 @@ core::Diagnostic no_such_value(const core::Resolved& resolved, const std::string
   return finding;
 }
 
+/// A dotted path or a pointer as a pointer; the whole pipeline where none is given.
+std::string pointer_of(const Arguments& arguments) {
+  if (arguments.operands().size() < 2) return "";
+  const std::string& given = arguments.operands()[1];
+  return given.empty() || given.front() == '/' ? given : core::pointer_from_dotted(given);
+}
+
+/// What overlays and --set make of the file.
+int explain_changes(const Arguments& arguments, const core::Catalogue& catalogue, const Pipeline& pipeline,
+                    Console& console) {
+  const std::string& file = arguments.operands().front();
+  const std::vector<std::string> words{"--", file};
+  const Pipeline alone = read_pipeline(Arguments(arguments.command(), arguments.program(), words), catalogue);
+  if (!alone.resolved.usable()) {  // it went between the two readings
+    console.report(alone.findings);
+    return alone.findings.exit_code();
+  }
+  const std::string pointer = pointer_of(arguments);
+  if (pipeline.resolved.find(pointer) == nullptr && alone.resolved.find(pointer) == nullptr) {
+    console.report(no_such_value(pipeline.resolved, pointer));
+    return exit_code(ErrorCode::kConfig);
+  }
+  PipelineDiff diff(alone.resolved, pipeline.resolved);
+  diff.keep_below(pointer);
+  if (arguments.json()) {
+    console.print(pretty({{"pointer", pointer}, {"changes", diff.json()}}));
+  } else if (diff.changes().empty()) {
+    console.print(fmt::format("nothing differs from {} alone\n", file));
+  } else {
+    console.print(diff.text(console));
+  }
+  return pipeline.findings.exit_code();
+}
+
+/// A schedule over the planned steps; the only part of this command that opens components.
+int explain_schedule(const Arguments& arguments, const core::Catalogue& catalogue, Pipeline pipeline,
+                     Console& console) {
+  const core::Node schedule = schedule_at(*pipeline.graph, *arguments.value("plot"));
+  const OpenedEngine opened = open_engine_for(pipeline.graph->run);
+  const engine::ScheduleCurve curve = opened.engine->schedule_curve({.graph = std::move(*pipeline.graph),
+                                                                     .resolved = std::move(pipeline.resolved),
+                                                                     .catalogue = catalogue,
+                                                                     .node = schedule.name,
+                                                                     .points = kMostPoints});
+  console.print(arguments.json() ? pretty(curve_json(curve, schedule)) : curve_page(curve, schedule, console));
+  return 0;
+}
+
+void refuse_contradictions(const Arguments& arguments) {
+  if (!arguments.has("plot")) return;
+  std::vector<std::string> mistakes;
+  if (arguments.has("diff")) mistakes.emplace_back("--plot and --diff cannot be combined");
+  if (arguments.operands().size() > 1) {
+    mistakes.push_back(fmt::format("with --plot there is no POINTER: {}", core::quoted(arguments.operands()[1])));
+  }
+  if (!mistakes.empty()) throw UsageError(std::move(mistakes), &arguments.command());
+}
+
 int explain(const Arguments& arguments, Console& console) {
+  refuse_contradictions(arguments);
   const core::Catalogue catalogue = scan_plugins(arguments, console);
-  const Pipeline pipeline = read_pipeline(arguments, catalogue);
+  Pipeline pipeline = read_pipeline(arguments, catalogue);
+  if (arguments.has("plot")) {
+    console.report(pipeline.findings, "nothing is drawn");
+    if (!pipeline.graph) return pipeline.findings.exit_code();
+    return explain_schedule(arguments, catalogue, std::move(pipeline), console);
+  }
   const bool usable = pipeline.resolved.usable();
   console.report(pipeline.findings, usable ? "the pipeline is shown as far as it is understood" : "");
   const int code = pipeline.findings.exit_code();
   if (!usable) return code;
+  if (arguments.has("diff")) return explain_changes(arguments, catalogue, pipeline, console);
 
   const bool whole = arguments.operands().size() < 2;
-  std::string pointer = whole ? "" : arguments.operands()[1];
-  if (!pointer.empty() && pointer.front() != '/') pointer = core::pointer_from_dotted(pointer);
+  const std::string pointer = pointer_of(arguments);
   const Json* const value = pipeline.resolved.find(pointer);
   if (value == nullptr) {
     console.report(no_such_value(pipeline.resolved, pointer));
@@ -171,11 +217,18 @@ constexpr Operand kOperands[]{
     {"PIPE", "the pipeline file"},
     {"POINTER", "this value or what lies below it: nodes.opt.with.lr or /nodes/opt/with/lr", Arity::kOptional},
 };
-constexpr Option kOptions[]{kOverlayOption, kSetOption, kFormatOption};
+constexpr Option kOptions[]{
+    {"diff", "", "only what overlays and --set change against the file alone: before -> after"},
+    {"plot", "NODE", "draw what this schedule makes of its value over the planned steps"},
+    kOverlayOption,
+    kSetOption,
+    kFormatOption,
+};
 constexpr ExitCode kExitCodes[]{
     {0, "done"},
     {2, "the pipeline has errors (what could be understood is shown), or there is no value at POINTER"},
-    {3, "a plugin that the pipeline needs is refused"},
+    {3, "a plugin that the pipeline needs is refused; with --plot: or libtorch cannot be used"},
+    {4, "with --plot: data is missing or damaged"},
 };
 constexpr Command kExplain{
     .name = "explain",
@@ -185,13 +238,17 @@ constexpr Command kExplain{
         "Prints every value that a run would use, one a line: its path, the value, and its origin, which "
         "is the place in a file, a --set, a variable, or the component whose default it is. With "
         "POINTER, the values below it and what each of them means. The paths are those that --set takes. "
-        "Opens no plugin.",
+        "With --diff only the values that overlays and --set change, add or remove, with both origins. "
+        "--plot draws a schedule in characters, with the numbers that a run would use; it alone opens plugins "
+        "and libtorch, and asks the data for its size.",
     .operands = kOperands,
     .options = kOptions,
     .examples =
         "tenon explain digits.json\n"
         "tenon explain digits.json nodes.opt\n"
         "tenon explain digits.json fit.epochs --set vars.epochs=40\n"
+        "tenon explain digits.json --overlay larger.json --diff\n"
+        "tenon explain digits.json --plot sched\n"
         "tenon explain digits.json --format json | jq .value",
     .exit_codes = kExitCodes,
     .run = &explain,

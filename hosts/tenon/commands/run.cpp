@@ -16,6 +16,8 @@
 #include <host/command.hpp>
 #include <host/console.hpp>
 #include <host/json_text.hpp>
+#include <host/log_options.hpp>
+#include <host/next_steps.hpp>
 #include <host/pipeline.hpp>
 #include <host/resuming.hpp>
 #include <host/run_summary.hpp>
@@ -55,6 +57,7 @@ int end_of(const engine::RunOutcome& outcome) {
 int run(const Arguments& arguments, Console& console) {
   // Whoever reads the progress may leave: writing to nobody is an error of that write, not the end of a training.
   std::signal(SIGPIPE, SIG_IGN);
+  apply_log_options(arguments, console);
   // From the first moment on: what comes before the first step ends as politely as what comes later.
   RunSignals signals;
   const std::optional<int64_t> interrupt_at = step_to_interrupt_at(arguments);
@@ -63,6 +66,7 @@ int run(const Arguments& arguments, Console& console) {
   Pipeline pipeline = read_pipeline(arguments, catalogue);
   console.report(pipeline.findings, "nothing was started");
   if (!pipeline.graph) return pipeline.findings.exit_code();
+  direct_observers(arguments, pipeline.resolved, *pipeline.graph);
 
   Resuming resuming = find_resuming(arguments, *pipeline.graph, console);
   const OpenedEngine opened = open_engine_for(pipeline.graph->run);
@@ -76,18 +80,19 @@ int run(const Arguments& arguments, Console& console) {
                                    .accepted = std::move(resuming.accepted),
                                    .begin_anew = std::move(resuming.begin_anew),
                                    .interruption = &signals.interruption(),
-                                   .interrupt_at = interrupt_at};
+                                   .interrupt_at = interrupt_at,
+                                   .preflight = !arguments.has("no-preflight")};
   const engine::RunOutcome outcome = opened.engine->run(request);
 
   if (const std::optional<std::string> file = arguments.value("outcome")) {
     core::write_atomically(*file, pretty(outcome_json(outcome)));
   }
   if (outcome.interrupted != 0) {
-    console.complain(interruption_notice(outcome, arguments));
+    console.insist(interruption_notice(outcome, arguments));
     return end_of(outcome);
   }
   console.print(result_table(request.graph, outcome, console));
-  console.print(next_steps(request, outcome, arguments, console));
+  if (!arguments.has("quiet")) console.print(next_steps(request, outcome, arguments, console));
   return 0;
 }
 
@@ -97,6 +102,11 @@ constexpr Option kOptions[]{
     kSetOption,
     kResumeOption,
     kAcceptOption,
+    kQuietOption,
+    kLogFormatOption,
+    kLimitOption,
+    kOverfitOption,
+    {.name = "no-preflight", .value = {}, .help = "do not try every stage once before the first step"},
     {.name = "interrupt-at", .value = "STEP", .help = "as if SIGTERM came in that step, to try --resume"},
     {.name = "outcome", .value = "FILE", .help = "write the results also as JSON, for programs"},
 };

@@ -66,6 +66,12 @@ inline constexpr Option kSetOption{"set", "PATH=JSON",
                                    "replace the value at a dotted path, such as vars.lr=0.001;\n"
                                    "+PATH=JSON adds a name to nodes or vars",
                                    true};
+inline constexpr Option kLimitOption{"limit", "PATH=N,…",
+                                     "at most N batches in each pass: train=5,val=2,test=1;\n"
+                                     "short for --set fit.limit=5 and its like"};
+inline constexpr Option kOverfitOption{"overfit", "N",
+                                       "train on the same N batches in every epoch, without \"stop\":\n"
+                                       "a model that cannot learn these by heart is wired wrongly"};
 inline constexpr Option kFormatOption{"format", "text|json", "for people (default) or for programs"};
 
 }  // namespace tenon::host

@@ -9,59 +9,28 @@
 #include <fmt/ranges.h>
 
 #include <core/graph/value_type.hpp>
-#include <core/json/pointer.hpp>
-#include <core/schema/describe.hpp>
 #include <host/json_text.hpp>
-#include <host/meaning.hpp>
+#include <host/parameter_table.hpp>
 #include <host/table.hpp>
 
 namespace tenon::host {
 namespace {
 
-using core::find_member;
 using core::Json;
-
-/// Names of the properties as they were declared.
-std::vector<std::string> ordered_names(const Json& schema) {
-  std::vector<std::string> names;
-  if (const Json* const order = find_member(schema, "x-order")) {
-    for (const Json& name : *order) names.push_back(name.get<std::string>());
-  } else if (const Json* const properties = find_member(schema, "properties")) {
-    for (const auto& [name, property] : properties->items()) names.push_back(name);
-  }
-  return names;
-}
-
-/// One row a parameter; those of a structure follow it under dotted names.
-void add_parameters(Table& table, const Json& schema, const Json& root, const std::string& prefix) {
-  const Json* const properties = find_member(schema, "properties");
-  for (const std::string& name : ordered_names(schema)) {
-    const Json* const property = properties == nullptr ? nullptr : find_member(*properties, name);
-    if (property == nullptr) continue;
-    const Json& target = core::follow_reference(*property, root);
-    const bool structure = find_member(target, "properties") != nullptr;
-    const Meaning meaning = meaning_of(*property, root);
-    const Json* const fallback = find_member(*property, "default");
-    const std::string given = fallback == nullptr ? "required" : structure ? "" : spaced(*fallback);
-    table.add(
-        {prefix + name, meaning.type, given, meaning.description + (meaning.schedulable ? "; can be scheduled" : "")});
-    if (structure) add_parameters(table, target, root, prefix + name + '.');
-  }
-}
-
-std::string parameter_table(const Json& schema, const Console& console) {
-  const Paint paint = console.paint();
-  Table table(2);
-  table.style(0, [&](std::string_view text) { return paint.bold(text); });
-  table.style(2, [&](std::string_view text) { return paint.dim(text); });
-  add_parameters(table, schema, schema, "");
-  return table.render(console.width());
-}
 
 std::string port_lines(std::string_view title, const std::vector<Port>& ports, const Console& console) {
   if (ports.empty()) return "";
   std::string out = fmt::format("\n{}\n", console.paint().bold(title));
   for (const Port& port : ports) out += fmt::format("  {}\n", describe_port(port));
+  return out;
+}
+
+std::string indented(std::string_view lines) {
+  std::string out = "  ";
+  for (const char c : lines) {
+    out += c;
+    if (c == '\n') out += "  ";
+  }
   return out;
 }
 
@@ -138,7 +107,7 @@ std::string component_page(const core::ComponentInfo& component, const core::Plu
   out += port_lines("Gives", component.ports.out, console);
   const std::string parameters = parameter_table(component.parameters, console);
   out += fmt::format("\n{}\n{}", paint.bold("Parameters"), parameters.empty() ? "  none\n" : parameters);
-  out += fmt::format("\n{}\n  {}\n", paint.bold("In a pipeline"), snippet(component));
+  out += fmt::format("\n{}\n{}\n", paint.bold("In a pipeline"), indented(snippet(component)));
   return out;
 }
 

@@ -16,10 +16,20 @@
 namespace tenon::host {
 namespace {
 
+std::string_view environment(const char* name) noexcept {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
 bool colored(ColorChoice choice, int stream) noexcept {
   if (choice != ColorChoice::kAuto) return choice == ColorChoice::kAlways;
+  const std::string_view forced = environment("CLICOLOR_FORCE");
+  if (!forced.empty() && forced != "0") return environment("NO_COLOR").empty();
+  if (environment("CLICOLOR") == "0") return false;
   return core::want_color(isatty(stream) == 1, std::getenv("NO_COLOR"), std::getenv("TERM"));
 }
+
+void write_error(std::string_view text) { (void)std::fwrite(text.data(), 1, text.size(), stderr); }
 
 }  // namespace
 
@@ -36,21 +46,33 @@ std::size_t Console::width() const noexcept {
   if (isatty(STDOUT_FILENO) != 1) return 0;
   winsize size{};
   if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 100;
-  return std::clamp<std::size_t>(size.ws_col, 60, 140);
+  return std::clamp<std::size_t>(size.ws_col, 20, 140);
 }
 
 void Console::print(std::string_view text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() && write_error_ == 0) write_error_ = errno;
 }
 
-void Console::complain(std::string_view text) { (void)std::fwrite(text.data(), 1, text.size(), stderr); }
+void Console::complain(std::string_view text) {
+  if (!quiet_) insist(text);
+}
+
+void Console::insist(std::string_view text) {
+  if (!json_) return write_error(text);
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    const std::size_t begin = std::min(line.find_first_not_of(' '), line.size());
+    if (begin < line.size()) report(core::Severity::kNote, "", line.substr(begin));
+  }
+}
 
 void Console::report(const core::Diagnostics& findings, std::string_view outcome) {
-  complain(json_ ? core::render_json(findings) : core::render_text(findings, {error_color_, outcome}));
+  write_error(json_ ? core::render_json(findings) : core::render_text(findings, {error_color_, outcome}));
 }
 
 void Console::report(const core::Diagnostic& finding) {
-  complain(json_ ? core::render_json(finding) : core::render_text(finding, {error_color_, {}}));
+  write_error(json_ ? core::render_json(finding) : core::render_text(finding, {error_color_, {}}));
 }
 
 void Console::report(core::Severity severity, std::string_view code, std::string_view message, ErrorCode error_code) {

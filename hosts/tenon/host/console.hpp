@@ -31,11 +31,14 @@ class Console {
  public:
   explicit Console(ColorChoice color = ColorChoice::kAuto) { set_color(color); }
 
-  /// What `--color` says, for both streams. "auto" looks at the stream, NO_COLOR and TERM.
+  /// What `--color` says, for both streams. "auto" looks at NO_COLOR, CLICOLOR_FORCE, CLICOLOR, TERM and the stream.
   void set_color(ColorChoice choice) noexcept;
 
-  /// Diagnostics as JSON lines from here on.
+  /// Diagnostics as JSON lines from here on, and every other message as a note among them.
   void set_json(bool json) noexcept { json_ = json; }
+
+  /// From here on nothing that is neither an error nor a warning.
+  void set_quiet(bool quiet) noexcept { quiet_ = quiet; }
 
   /// For results.
   [[nodiscard]] Paint paint() const noexcept { return {out_color_}; }
@@ -49,8 +52,11 @@ class Console {
   /// A result, on standard output.
   void print(std::string_view text);
 
-  /// A message, on standard error.
+  /// A message that is neither error nor warning, on standard error: lines, each with its line feed.
   void complain(std::string_view text);
+
+  /// Likewise, and told to the quiet, too: why a command ends with another code than 0 although nothing failed.
+  void insist(std::string_view text);
 
   /// Findings and the closing line, which ends with `outcome` when there is an error; nothing without findings.
   void report(const core::Diagnostics& findings, std::string_view outcome = {});
@@ -69,6 +75,7 @@ class Console {
   bool out_color_ = false;
   bool error_color_ = false;
   bool json_ = false;
+  bool quiet_ = false;
   int write_error_ = 0;  ///< errno's value of the first failure on standard output.
 };
 

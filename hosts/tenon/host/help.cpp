@@ -129,7 +129,10 @@ std::string overview(const Paint& paint) {
   std::string out = fmt::format(
       "{} trains, evaluates and exports deep-learning models that a pipeline file describes.\n"
       "\n"
-      "usage: tenon COMMAND [ARGUMENT]…\n",
+      "usage: tenon COMMAND [ARGUMENT]…\n"
+      "\n"
+      "First steps: tenon init lists templates and writes one to a file, tenon check FILE tells what is\n"
+      "wrong with it, tenon run FILE trains, and tenon predict RUN uses what was trained.\n",
       paint.bold("tenon"));
   Table table(2);
   table.style(0, [&](std::string_view text) { return paint.bold(text); });

@@ -4,11 +4,13 @@
 #include <filesystem>
 #include <string>
 #include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include <core/graph/build.hpp>
 #include <core/plugin/refusal.hpp>
+#include <host/limits.hpp>
 
 namespace tenon::host {
 
@@ -40,12 +42,19 @@ Pipeline read_pipeline(const Arguments& arguments, const core::Catalogue& catalo
 }
 
 Pipeline read_pipeline(const std::filesystem::path& file, const Arguments& arguments,
-                       const core::Catalogue& catalogue) {
+                       const core::Catalogue& catalogue, const std::vector<std::string>& sets) {
   core::ResolveRequest request;
   request.pipeline = file;
   for (const std::string& overlay : arguments.values("overlay")) request.overlays.emplace_back(overlay);
-  request.sets = arguments.values("set");
+  request.sets = sets;
+  for (std::string& set : arguments.values("set")) request.sets.push_back(std::move(set));
 
+  if (has_limits(arguments)) {
+    core::Diagnostics told_below;
+    for (std::string& set : limit_sets(arguments, core::resolve(request, told_below))) {
+      request.sets.push_back(std::move(set));
+    }
+  }
   Pipeline pipeline;
   core::Resolved resolved = core::resolve(request, pipeline.findings);
   if (resolved.usable()) {
@@ -59,7 +68,7 @@ Pipeline read_pipeline(const std::filesystem::path& file, const Arguments& argum
 }
 
 std::size_t count_paths(const core::Graph& graph) noexcept {
-  return std::size_t{1} + (graph.validate ? 1 : 0) + (graph.test ? 1 : 0);
+  return graph.fit.phases.size() + graph.validations.size() + (graph.test ? 1 : 0) + (graph.predict ? 1 : 0);
 }
 
 std::string counted(std::size_t count, std::string_view noun) {

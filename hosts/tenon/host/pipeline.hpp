@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <core/graph/graph.hpp>
 #include <core/plugin/catalogue.hpp>
@@ -32,11 +33,11 @@ struct Pipeline {
 /// Reads the first operand with --overlay and --set; opens nothing. Never throws on bad input.
 [[nodiscard]] Pipeline read_pipeline(const Arguments& arguments, const core::Catalogue& catalogue);
 
-/// Likewise another file, such as the resolved configuration of a run.
+/// Likewise another file, such as the resolved configuration of a run; `sets` come before those of --set.
 [[nodiscard]] Pipeline read_pipeline(const std::filesystem::path& file, const Arguments& arguments,
-                                     const core::Catalogue& catalogue);
+                                     const core::Catalogue& catalogue, const std::vector<std::string>& sets = {});
 
-/// Paths of a graph: training, validation and test, as far as they are there.
+/// Paths of a graph: each phase of training, each validation, test and predict, as far as they are there.
 [[nodiscard]] std::size_t count_paths(const core::Graph& graph) noexcept;
 
 /// "1 path", "3 paths".

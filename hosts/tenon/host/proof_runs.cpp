@@ -49,11 +49,16 @@ std::vector<std::string> without_test(const core::Graph& graph) {
     std::for_each(path.stream.begin(), path.stream.end(), visit);
     std::for_each(path.step.begin(), path.step.end(), visit);
   };
-  const auto keep = [&](const std::string& name) { kept.insert(name); };
+  const auto keep = [&](const std::string& name) {
+    kept.insert(name);
+    kept.insert(graph.at(name).owner());
+  };
   each_node(graph.fit.path, keep);
-  if (graph.validate) each_node(graph.validate->path, keep);
+  for (const core::Phase& phase : graph.fit.phases) each_node(phase.path, keep);
+  if (graph.predict) each_node(graph.predict->path, keep);
+  for (const core::Validation& validation : graph.validations) each_node(validation.path, keep);
   each_node(graph.test->path, [&](const std::string& name) {
-    if (kept.insert(name).second) sets.push_back(fmt::format("nodes.{}.disabled=true", name));
+    if (!kept.contains(name)) sets.push_back(fmt::format("nodes.{}.disabled=true", name));
   });
   return sets;
 }
@@ -64,7 +69,7 @@ void without_clock(const core::Cadence& cadence, std::string_view section, std::
 }
 
 std::vector<std::string> common_options(const Arguments& arguments, const core::Graph& graph) {
-  std::vector<std::string> all{"run", "--color", "never"};
+  std::vector<std::string> all{"run", "--color", "never", "--no-preflight"};
   for (const std::string_view option : {"plugin-path", "trust-dir", "overlay", "set"}) {
     for (const std::string& value : arguments.values(option)) {
       all.push_back(fmt::format("--{}", option));
@@ -74,7 +79,9 @@ std::vector<std::string> common_options(const Arguments& arguments, const core::
   std::vector<std::string> sets{"observe=[]", "export=[]"};
   std::ranges::copy(without_test(graph), std::back_inserter(sets));
   without_clock(graph.checkpoint.every, "checkpoint", sets);
-  if (graph.validate) without_clock(graph.validate->every, "validate", sets);
+  for (const core::Validation& validation : graph.validations) {
+    without_clock(validation.every, validation.name.empty() ? "validate" : "validate." + validation.name, sets);
+  }
   for (std::string& set : sets) {
     all.emplace_back("--set");
     all.push_back(std::move(set));

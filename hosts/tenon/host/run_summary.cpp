@@ -1,18 +1,22 @@
-// Layout of the closing table and of the commands below it.
+// Layout of the closing table.
 #include <host/run_summary.hpp>
 
 #include <cmath>
-#include <cstring>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string_view>
+#include <system_error>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <core/storage/canonical_json.hpp>
-#include <host/json_text.hpp>
+#include <core/storage/checkpoint.hpp>
+#include <core/storage/checkpoint_index.hpp>
+#include <host/checkpoint_page.hpp>
 #include <host/pipeline.hpp>
 #include <host/table.hpp>
 
@@ -21,9 +25,26 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::size_t kLeastColumnsOfTable = 60;
+
+using Row = std::pair<std::string, std::string>;
+
+/// The path that a log key belongs to, as people call it, and the rest of the key: "validate.clean.acc" is "validation
+/// clean" and "acc" where a validation has that name.
+std::pair<std::string, std::string> split_key(const core::Graph& graph, const std::string& key) {
+  std::pair<std::string, std::string> parts{key.substr(0, key.find('.')), key.substr(key.find('.') + 1)};
+  for (const core::Validation& validation : graph.validations) {
+    if (!key.starts_with(validation.path.name + '.')) continue;
+    parts.first = "validation";
+    if (!validation.name.empty()) parts.first += ' ' + validation.name;
+    parts.second = key.substr(validation.path.name.size() + 1);
+  }
+  return parts;
+}
+
 /// "test accuracy" for "test.acc": the metric's own name, with its node's where several nodes use it.
-std::string metric_label(const core::Graph& graph, std::string_view path, const std::string& key) {
-  const std::string rest = key.substr(key.find('.') + 1);
+std::string metric_label(const core::Graph& graph, const std::string& key) {
+  const auto [path, rest] = split_key(graph, key);
   const core::Node* const node = graph.find(rest.substr(0, rest.find('.')));
   if (node == nullptr) return key;
   std::size_t uses = 0;
@@ -33,10 +54,58 @@ std::string metric_label(const core::Graph& graph, std::string_view path, const 
   return label;
 }
 
-void add_metrics(Table& table, const core::Graph& graph, std::string_view path,
-                 const std::map<std::string, double>& metrics, std::string_view of) {
-  for (const auto& [key, value] : metrics) {
-    table.add({metric_label(graph, path, key), fmt::format("{}{}", short_number(value), of)});
+/// What the run's index says of the checkpoint that was tested and of the newest one.
+struct Chosen {
+  bool best = false;  ///< Chosen because it is the best, not because it is the newest.
+  bool newest = true;
+  std::optional<core::CheckpointRecord> record;
+  std::optional<core::CheckpointRecord> last;
+};
+
+Chosen chosen_checkpoint(const engine::RunOutcome& outcome) {
+  Chosen chosen;
+  chosen.best = outcome.checkpoint_is_best;
+  chosen.newest = outcome.checkpoint == outcome.last_checkpoint;
+  if (outcome.checkpoint.empty()) return chosen;
+  try {
+    const core::CheckpointIndex index = core::CheckpointIndex::load(outcome.checkpoint.parent_path());
+    const auto record_of = [&](const fs::path& checkpoint) -> std::optional<core::CheckpointRecord> {
+      const std::optional<int64_t> step = core::step_of(checkpoint.filename().string());
+      const core::CheckpointRecord* const found = step ? index.find(*step) : nullptr;
+      return found == nullptr ? std::nullopt : std::optional(*found);
+    };
+    chosen.record = record_of(outcome.checkpoint);
+    chosen.last = record_of(outcome.last_checkpoint);
+  } catch (const Error&) {
+    // The table is then told without steps: what counts, the run, went well.
+  }
+  return chosen;
+}
+
+/// "0.9861 at step 408 after 24 epochs (best); 0.9833 at the end".
+std::string validated(const std::string& key, double value, const Chosen& chosen, bool with_place) {
+  std::string text = short_number(value);
+  if (with_place && chosen.record) {
+    text += fmt::format(" at step {} after {}", chosen.record->step,
+                        counted(static_cast<std::size_t>(chosen.record->epoch), "epoch"));
+  }
+  text += !chosen.best ? " (last)" : chosen.newest ? " (best and last)" : " (best)";
+  if (chosen.newest || !chosen.last) return text;
+  const auto last = chosen.last->metrics.find(key);
+  if (last != chosen.last->metrics.end()) text += fmt::format("; {} at the end", short_number(last->second));
+  return text;
+}
+
+/// What decided, or else the first, says where it was measured; the others were measured there, too.
+void add_validation(std::vector<Row>& rows, const core::Graph& graph, const engine::RunOutcome& outcome,
+                    const Chosen& chosen) {
+  if (outcome.validation.empty()) return;
+  const auto decisive =
+      graph.checkpoint.best ? outcome.validation.find(graph.checkpoint.best->key) : outcome.validation.begin();
+  const auto first = decisive == outcome.validation.end() ? outcome.validation.begin() : decisive;
+  rows.emplace_back(metric_label(graph, first->first), validated(first->first, first->second, chosen, true));
+  for (const auto& [key, value] : outcome.validation) {
+    if (key != first->first) rows.emplace_back(metric_label(graph, key), validated(key, value, chosen, false));
   }
 }
 
@@ -51,43 +120,32 @@ std::string training(const engine::RunOutcome& outcome) {
 }
 
 std::string verified(const engine::ExportOutcome& outcome) {
-  return fmt::format("{}, verified: largest error {} over batches of {}", short_path(outcome.file),
-                     short_number(outcome.max_abs_error), fmt::join(outcome.batches, ", "));
+  std::error_code unknown;
+  const std::uintmax_t bytes = fs::file_size(outcome.file, unknown);
+  return fmt::format("{}{}, verified: largest error {} over batches of {}", short_path(outcome.file),
+                     unknown ? "" : ", " + bytes_text(bytes), short_number(outcome.max_abs_error),
+                     fmt::join(outcome.batches, ", "));
 }
 
-/// A setting that is worth another try: half of the first number with a fraction among the variables, else another seed.
-std::string other_value(const engine::RunRequest& request) {
-  if (const core::Json* const vars = request.resolved.find("/vars"); vars != nullptr && vars->is_object()) {
-    for (const auto& [name, value] : vars->items()) {
-      if (value.is_number_float()) return fmt::format("vars.{}={}", name, compact(value.get<double>() / 2));
-    }
+/// Two columns, or on a narrow terminal the value below its label.
+std::string laid_out(const std::vector<Row>& rows, const Console& console) {
+  const Paint paint = console.paint();
+  const std::size_t width = console.width();
+  if (width == 0 || width >= kLeastColumnsOfTable) {
+    Table table(2);
+    table.style(0, [&](std::string_view text) { return paint.bold(text); });
+    for (const auto& [label, value] : rows) table.add({label, value});
+    return table.render(width);
   }
-  return fmt::format("run.seed={}", request.graph.run.seed + 1);
-}
-
-/// The program and the pipeline with the options that decide what it says.
-std::string command_line(std::string_view command, const Arguments& arguments) {
-  std::string line =
-      fmt::format("{} {} {}", shell_word(arguments.program()), command, shell_word(arguments.operands().front()));
-  for (const std::string_view option : {"plugin-path", "trust-dir", "overlay", "set"}) {
-    if (arguments.has(option)) line += ' ' + arguments.again(option);
+  std::string text;
+  for (const auto& [label, value] : rows) {
+    text += paint.bold(label) + '\n';
+    for (const std::string& line : wrap(value, width - 2)) text += fmt::format("  {}\n", line);
   }
-  return line;
+  return text;
 }
 
 }  // namespace
-
-std::string interruption_notice(const engine::RunOutcome& outcome, const Arguments& arguments) {
-  const char* const name = sigabbrev_np(outcome.interrupted);
-  const std::string signal = name == nullptr ? std::to_string(outcome.interrupted) : fmt::format("SIG{}", name);
-  if (outcome.last_checkpoint.empty()) {
-    return fmt::format("Interrupted by {} before the first step: there was nothing to save.\n", signal);
-  }
-  std::string line = command_line("run", arguments);
-  if (arguments.has("accept")) line += ' ' + arguments.again("accept");
-  return fmt::format("Interrupted by {}; saved: {}\nTo go on: {} --resume {}\n", signal,
-                     short_path(outcome.last_checkpoint), line, shell_word(short_path(outcome.directory)));
-}
 
 core::Json outcome_json(const engine::RunOutcome& outcome) {
   core::Json json;
@@ -144,39 +202,24 @@ std::string duration(double seconds) {
 
 std::string result_table(const core::Graph& graph, const engine::RunOutcome& outcome, const Console& console) {
   const Paint paint = console.paint();
-  Table table(2);
-  table.style(0, [&](std::string_view text) { return paint.bold(text); });
-  const std::string_view which = outcome.checkpoint_is_best ? " (best checkpoint)" : " (last checkpoint)";
-  add_metrics(table, graph, "test", outcome.test, "");
-  add_metrics(table, graph, "validation", outcome.validation, which);
-  table.add({"training", training(outcome)});
-  if (!outcome.stopped.empty()) table.add({"stopped early", outcome.stopped});
-  table.add({"run directory", short_path(outcome.directory)});
-  if (!outcome.checkpoint.empty()) table.add({"checkpoint", short_path(outcome.checkpoint)});
-  for (const engine::ExportOutcome& each : outcome.exports) table.add({"export " + each.node, verified(each)});
+  const Chosen chosen = chosen_checkpoint(outcome);
+  std::vector<Row> rows;
+  for (const auto& [key, value] : outcome.test) {
+    rows.emplace_back(metric_label(graph, key),
+                      fmt::format("{}{}", short_number(value), chosen.newest ? "" : " (best)"));
+  }
+  add_validation(rows, graph, outcome, chosen);
+  rows.emplace_back("training", training(outcome));
+  if (!outcome.stopped.empty()) rows.emplace_back("stopped early", outcome.stopped);
+  rows.emplace_back("run directory", short_path(outcome.directory));
+  if (!outcome.checkpoint.empty()) {
+    rows.emplace_back(chosen.best ? "best checkpoint" : "last checkpoint", short_path(outcome.checkpoint));
+    if (!chosen.newest) rows.emplace_back("last checkpoint", short_path(outcome.last_checkpoint));
+  }
+  for (const engine::ExportOutcome& each : outcome.exports) rows.emplace_back("export " + each.node, verified(each));
   // On a terminal the lines above are progress.
   return fmt::format("{}{} {}\n\n{}", console.width() > 0 ? "\n" : "", paint.bold(graph.name),
-                     paint.green("is trained"), table.render(console.width()));
-}
-
-std::string next_steps(const engine::RunRequest& request, const engine::RunOutcome& outcome, const Arguments& arguments,
-                       const Console& console) {
-  const Paint paint = console.paint();
-  std::string out = fmt::format("\n{}\n", paint.bold("What next"));
-  const auto add = [&](std::string_view what, const std::string& line) {
-    out += fmt::format("  {}\n  {}\n", paint.dim(fmt::format("# {}", what)), line);
-  };
-  for (const engine::ExportOutcome& each : outcome.exports) {
-    if (each.file.extension() != ".pt") continue;
-    add("load the exported model in Python",
-        "python3 -c " +
-            shell_word(fmt::format("import torch; print(torch.jit.load({}))", compact(short_path(each.file)))));
-    break;
-  }
-  add("see every setting and where it comes from", command_line("explain", arguments));
-  add("train again with another value",
-      fmt::format("{} --set {}", command_line("run", arguments), shell_word(other_value(request))));
-  return out;
+                     paint.green("is trained"), laid_out(rows, console));
 }
 
 }  // namespace tenon::host

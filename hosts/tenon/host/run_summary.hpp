@@ -6,21 +6,13 @@
 
 #include <core/graph/graph.hpp>
 #include <engine/engine.hpp>
-#include <host/arguments.hpp>
 #include <host/console.hpp>
 
 namespace tenon::host {
 
-/// The table of results: metrics, length and pace of training, files.
+/// The table of results: metrics of the best and of the newest checkpoint, length and pace of training, files.
 [[nodiscard]] std::string result_table(const core::Graph& graph, const engine::RunOutcome& outcome,
                                        const Console& console);
-
-/// Commands to go on with, ready to be pasted into a shell.
-[[nodiscard]] std::string next_steps(const engine::RunRequest& request, const engine::RunOutcome& outcome,
-                                     const Arguments& arguments, const Console& console);
-
-/// What an interrupted run leaves, and how to go on with it.
-[[nodiscard]] std::string interruption_notice(const engine::RunOutcome& outcome, const Arguments& arguments);
 
 /// The outcome for programs, as --outcome writes it.
 [[nodiscard]] core::Json outcome_json(const engine::RunOutcome& outcome);

@@ -24,7 +24,12 @@ std::string string_member(const Json& object, const char* key) {
   return value != nullptr && value->is_string() ? value->get<std::string>() : std::string();
 }
 
-Json required_members(const Json& schema, const Json& root);
+constexpr const char* kText = "TEXT";  // stands for a text of which nothing is known
+
+/// Which members an example has.
+enum class Members { kRequired, kAll };
+
+Json members_of(const Json& schema, const Json& root, Members which);
 
 /// The smallest whole number that the bounds allow, 1 where they allow that.
 int64_t number_within(const Json& schema) {
@@ -36,8 +41,8 @@ int64_t number_within(const Json& schema) {
   return static_cast<int64_t>(least);
 }
 
-/// A value that the schema takes.
-Json example(const Json& unresolved, const Json& root) {
+/// A value that the schema takes. Objects in lists have all their members, because lists are written by hand.
+Json example(const Json& unresolved, const Json& root, Members which = Members::kRequired) {
   const Json& schema = core::follow_reference(unresolved, root);
   if (const Json* const value = find_member(schema, "default")) return *value;
   if (const Json* const value = find_member(schema, "const")) return *value;
@@ -50,22 +55,25 @@ Json example(const Json& unresolved, const Json& root) {
   if (type == "integer" || type == "number") return number_within(schema);
   if (type == "array") {
     const Json* const items = find_member(schema, "items");
-    return items == nullptr ? Json::array() : Json::array({example(*items, root)});
+    return items == nullptr ? Json::array() : Json::array({example(*items, root, Members::kAll)});
   }
-  if (type == "object") return required_members(schema, root);
+  if (const std::string kind = string_member(schema, "x-component"); !kind.empty()) return {{"use", kind + ":NAME"}};
+  if (find_member(schema, "x-secret") != nullptr) return {{"env", "NAME"}};
+  if (type == "object") return members_of(schema, root, which);
   if (const std::optional<core::UnitKind> unit = core::unit_kind(string_member(schema, "x-unit"))) {
     return Json::parse(core::unit_example(*unit));
   }
   if (!string_member(schema, "x-reference").empty()) return "acc";
-  return find_member(schema, "x-path") != nullptr ? "FILE" : "TEXT";
+  return find_member(schema, "x-path") != nullptr ? "FILE" : kText;
 }
 
-Json required_members(const Json& schema, const Json& root) {
+Json members_of(const Json& schema, const Json& root, Members which) {
   Json members = Json::object();
-  const Json* const required = find_member(schema, "required");
+  const Json* names = which == Members::kAll ? find_member(schema, "x-order") : nullptr;
+  if (names == nullptr) names = find_member(schema, "required");
   const Json* const properties = find_member(schema, "properties");
-  if (required == nullptr || properties == nullptr) return members;
-  for (const Json& name : *required) {
+  if (names == nullptr || properties == nullptr) return members;
+  for (const Json& name : *names) {
     const Json* const property = find_member(*properties, name.get<std::string>());
     if (property != nullptr) members[name.get<std::string>()] = example(*property, root);
   }
@@ -82,16 +90,50 @@ std::string node_name(std::string_view component) {
   return !name.empty() && std::isalpha(static_cast<unsigned char>(name.front())) != 0 ? name : "my_" + name;
 }
 
+/// A port's name, where a parameter gives it as that is by default.
+std::string port_name(const Port& port, const Json& parameters) {
+  if (!port.name.starts_with('$')) return port.name;
+  std::string name = port.name.substr(1);
+  const Json* const properties = find_member(parameters, "properties");
+  const Json* const parameter = properties == nullptr ? nullptr : find_member(*properties, name);
+  std::string given = parameter == nullptr ? "" : string_member(*parameter, "default");
+  return given.empty() ? name : given;
+}
+
 /// Input ports of a model read the batch; those of losses and metrics read the model first.
 Json wires(const core::ComponentInfo& component) {
   Json in = Json::object();
   for (const Port& port : component.ports.in) {
     if (port.optional || port.pass || port.open) continue;
-    const std::string name = port.name.starts_with('$') ? port.name.substr(1) : port.name;
+    const std::string name = port_name(port, component.parameters);
     const bool from_model = component.kind != "model" && in.empty();
     in[name] = fmt::format("{}.{}", from_model ? "net" : "batch", name);
   }
   return in;
+}
+
+/// Texts of parameters that name a field of a sample say so.
+void name_fields(Json& with, const std::vector<Port>& ports) {
+  for (const Port& port : ports) {
+    const auto found = port.name.starts_with('$') ? with.find(port.name.substr(1)) : with.end();
+    if (found == with.end()) continue;
+    Json& name = found->is_array() && !found->empty() ? found->front() : *found;
+    if (name == kText) name = "FIELD";
+  }
+}
+
+/// On one line where that fits behind `indent` columns, or else a member a line.
+std::string laid_out(const Json& value, std::size_t indent) {
+  constexpr std::size_t kWidth = 100;
+  std::string line = spaced(value);
+  if (!value.is_object() || indent + line.size() <= kWidth) return line;
+  std::string out = "{ ";
+  for (const auto& [key, member] : value.items()) {
+    if (out.size() > 2) out += ",\n" + std::string(indent + 2, ' ');
+    const std::string head = compact(key) + ": ";
+    out += head + laid_out(member, indent + 2 + head.size());
+  }
+  return out + " }";
 }
 
 }  // namespace
@@ -99,17 +141,23 @@ Json wires(const core::ComponentInfo& component) {
 std::string snippet(const core::ComponentInfo& component) {
   Json node{{"use", component.id()}};
   const std::string& kind = component.kind;
-  if (kind == "transform" || kind == "loader") node["in"] = "train_set";
+  if (kind == "transform" || kind == "loader" || component.has_ability("tenon.derived/1")) node["in"] = "train_set";
   if (kind == "model" || kind == "loss" || kind == "metric") node["in"] = wires(component);
   if (kind == "optimizer" || kind == "exporter") node["of"] = "net";
   if (kind == "schedule") node["of"] = "opt";
-  Json with = required_members(component.parameters, component.parameters);
+  Json with = members_of(component.parameters, component.parameters, Members::kRequired);
+  if (kind == "dataset" || kind == "transform") {
+    name_fields(with, component.ports.in);
+    name_fields(with, component.ports.out);
+  }
   if (!with.empty()) node["with"] = std::move(with);
   if (kind == "observer") {
     const bool controls = component.has_ability("tenon.controller/1");
-    return fmt::format("\"{}\": [ {} ]", controls ? "stop" : "observe", spaced(node));
+    const std::string head = fmt::format("\"{}\": [ ", controls ? "stop" : "observe");
+    return head + laid_out(node, head.size()) + " ]";
   }
-  return fmt::format("{}: {}", compact(node_name(component.name)), spaced(node));
+  const std::string head = compact(node_name(component.name)) + ": ";
+  return head + laid_out(node, head.size());
 }
 
 }  // namespace tenon::host

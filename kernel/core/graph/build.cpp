@@ -21,16 +21,20 @@ GraphResult build_graph(const Resolved& resolved, const Catalogue& catalogue, co
     }
     return result;
   }
+  read_calls(draft);
   link_nodes(draft);
   order_nodes(draft);
   type_streams(draft);
   build_paths(draft);
+  type_paths(draft);
   read_roots(draft);
   check_reach(draft);
   check_training(draft);
+  check_data_rules(draft);
   const MetricTable metrics(draft);
   resolve_references(draft, metrics);
-  warn_of_tuning_on_test(draft);
+  warn_of_tuning_on_test(draft, metrics);
+  find_scales(draft);
   Graph graph = finish(draft, metrics);
   if (!draft.has_errors() && draft.fit) result.graph = std::move(graph);
   return result;

@@ -1,10 +1,11 @@
-// From `use` to a component, and from its schema to complete parameters.
+// From `use` to a component.
 #include <algorithm>
 #include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include <core/graph/linker.hpp>
 #include <core/graph/stages.hpp>
 #include <core/json/pointer.hpp>
 #include <core/plugin/interfaces.hpp>
@@ -39,6 +40,18 @@ void report_refused(Draft& draft, std::string_view pointer, const std::string& u
       draft.at_value(pointer, "refused-plugin", fmt::format("the plugin that brings {} cannot be used", use));
   diagnostic.notes.push_back(draft.catalogue.why_missing(use));
   diagnostic.error_code = ErrorCode::kPlugin;
+  draft.add(std::move(diagnostic));
+}
+
+void warn_shadowed(Draft& draft, std::string_view pointer, const ComponentInfo& component) {
+  const RefusedPlugin* const shadowed = draft.catalogue.refused_with(component.id());
+  if (shadowed == nullptr) return;
+  Diagnostic diagnostic =
+      draft.at_value(pointer, "shadowed-plugin",
+                     fmt::format("{} is taken from plugin {}, since another that brings it is refused", component.id(),
+                                 component.plugin));
+  diagnostic.severity = Severity::kWarning;
+  diagnostic.notes.push_back(fmt::format("{}: {}", shadowed->path.string(), shadowed->message));
   draft.add(std::move(diagnostic));
 }
 
@@ -108,9 +121,38 @@ void expand_ports(const std::vector<Port>& rules, const Json& with, std::vector<
     } else {
       const std::vector<std::string> names = port_names(rule, with);
       if (names.empty()) open = true;
-      for (const std::string& name : names) ports.push_back({name, &rule});
+      for (const std::string& name : names) {
+        if (!name.empty()) ports.push_back({name, &rule});
+      }
     }
   }
+}
+
+/// Reports the parameters that name a field or a port and are empty, but for those that are so by default: "" is none.
+/// True when there are any: then nobody knows what the component takes or gives.
+bool refuse_empty_names(Draft& draft, const DraftNode& each, const std::vector<Port>& rules) {
+  bool found = false;
+  for (const Port& rule : rules) {
+    if (!rule.name.starts_with('$')) continue;
+    const std::string name = rule.name.substr(1);
+    const Json* const value = find_member(each.parameters, name);
+    const Json* const fallback =
+        find_value(each.node.info->parameters, "/properties" + child_pointer("", name) + "/default");
+    const std::string pointer = child_pointer(each.node.pointer + "/with", name);
+    if (value == nullptr || (fallback != nullptr && *value == *fallback)) continue;
+    for (const auto& [place, text] : texts_at(*value, pointer)) {
+      if (!text.empty()) continue;
+      found = true;
+      if (draft.has_error_under(place)) continue;
+      Diagnostic diagnostic =
+          draft.at_value(place, "bad-length",
+                         fmt::format("{}: {} must not be empty", each.node.use(),
+                                     dotted_path(std::string_view{place}.substr(each.node.pointer.size() + 5))));
+      diagnostic.label = fmt::format("write the name of a {}", is_data_kind(each.node.kind) ? "field" : "port");
+      draft.add(std::move(diagnostic));
+    }
+  }
+  return found;
 }
 
 /// The parameters that are surely meant so: without errors of their own, and no defaults where a misspelt key may have been
@@ -166,14 +208,6 @@ void read_node(Draft& draft, DraftNode& each, const Entry& entry) {
   const std::string pointer = node.pointer + "/use";
   const ComponentInfo* const info = find_component(draft, pointer, entry.use, "", "", node.kind);
   if (info == nullptr) return;
-  if (const RefusedPlugin* const shadowed = draft.catalogue.refused_with(entry.use)) {
-    Diagnostic diagnostic = draft.at_value(
-        pointer, "shadowed-plugin",
-        fmt::format("{} is taken from plugin {}, since another that brings it is refused", entry.use, info->plugin));
-    diagnostic.severity = Severity::kWarning;
-    diagnostic.notes.push_back(fmt::format("{}: {}", shadowed->path.string(), shadowed->message));
-    draft.add(std::move(diagnostic));
-  }
   node.kind = info->kind;
   node.component = info->name;
   node.info = info;
@@ -206,31 +240,16 @@ const ComponentInfo* find_component(Draft& draft, std::string_view pointer, cons
     return nullptr;
   }
   meant_kind = found->kind;
-  if (only.empty() || found->kind == only) return found;
+  if (only.empty() || found->kind == only) {
+    warn_shadowed(draft, pointer, *found);
+    return found;
+  }
   Diagnostic diagnostic =
       draft.at_value(pointer, "wrong-kind",
                      fmt::format("{} takes {}, but {} is {}", who, plural(only), use, with_article(found->kind)));
   diagnostic.notes.push_back(fmt::format("{}: {}", plural(only), list_names(names_of_kind(draft.catalogue, only))));
   draft.add(std::move(diagnostic));
   return nullptr;
-}
-
-bool take_parameters(Draft& draft, std::string_view pointer, bool is_written, const ComponentInfo& component) {
-  Diagnostics found;
-  bool fine = false;
-  try {
-    fine = draft.resolved.apply_schema(pointer, component.parameters, component.id(), found);
-  } catch (const Error& error) {
-    Diagnostic diagnostic = draft.at_value(pointer, "bad-schema", error.what());
-    diagnostic.notes.push_back(fmt::format("in the manifest of {}, plugin {}", component.id(), component.plugin));
-    diagnostic.error_code = error.code();
-    found.add(std::move(diagnostic));
-  }
-  const bool hidden = !is_written && draft.may_hide_keys(std::string(parent_pointer(pointer)));
-  for (const Diagnostic& each : found.all()) {
-    if (!hidden || each.code != "missing-key") draft.add(each);
-  }
-  return fine;
 }
 
 void read_nodes(Draft& draft) {
@@ -253,35 +272,8 @@ void read_nodes(Draft& draft) {
     each.parameters = reliable(draft, each.node);
     expand_ports(each.node.info->ports.in, each.parameters, each.in, each.in_open);
     expand_ports(each.node.info->ports.out, each.parameters, each.out, each.out_open);
-  }
-}
-
-void visit_annotated(Json& value, const Json& schema, const std::string& pointer, const VisitAnnotated& visit) {
-  if (!schema.is_object()) return;
-  if (schema.contains("x-path") || schema.contains("x-reference")) visit(value, schema, pointer);
-  for (const char* const choice : {"anyOf", "oneOf", "allOf"}) {
-    const Json* const choices = find_member(schema, choice);
-    if (choices == nullptr || !choices->is_array()) continue;
-    const bool is_word = std::any_of(choices->begin(), choices->end(), [&](const Json& each) {
-      const Json* const word = find_member(each, "const");
-      return word != nullptr && *word == value;
-    });
-    if (is_word) continue;
-    for (const Json& each : *choices) visit_annotated(value, each, pointer, visit);
-  }
-  if (value.is_object()) {
-    const Json* const properties = find_member(schema, "properties");
-    const Json* const others = find_member(schema, "additionalProperties");
-    for (const auto& [key, member] : value.items()) {
-      const Json* const own = properties == nullptr ? nullptr : find_member(*properties, key);
-      if (const Json* const rule = own != nullptr ? own : others) {
-        visit_annotated(member, *rule, child_pointer(pointer, key), visit);
-      }
-    }
-  }
-  const Json* const items = find_member(schema, "items");
-  if (value.is_array() && items != nullptr) {
-    for (std::size_t i = 0; i < value.size(); ++i) visit_annotated(value[i], *items, child_pointer(pointer, i), visit);
+    if (refuse_empty_names(draft, each, each.node.info->ports.in)) each.in_open = true;
+    if (refuse_empty_names(draft, each, each.node.info->ports.out)) each.out_open = true;
   }
 }
 

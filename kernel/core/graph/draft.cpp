@@ -24,8 +24,9 @@ void insert_with_ancestors(std::unordered_set<std::string>& places, std::string_
 /// An error here cannot be why a node or a link seems to be missing.
 bool leaves_links_alone(const Diagnostic& diagnostic) {
   if (diagnostic.severity != Severity::kError) return true;
-  static constexpr std::array<std::string_view, 6> kCodes{"dtype-mismatch", "shape-mismatch", "no-optimizer",
-                                                          "two-optimizers", "no-gradient",    "unreached"};
+  static constexpr std::array<std::string_view, 11> kCodes{
+      "dtype-mismatch", "shape-mismatch", "no-optimizer",   "two-optimizers", "no-gradient",     "unreached",
+      "frozen-model",   "missing-file",   "idle-optimizer", "must-agree",     "fitted-elsewhere"};
   if (std::find(kCodes.begin(), kCodes.end(), diagnostic.code) != kCodes.end()) return true;
   const std::vector<std::string> segments = split_pointer(diagnostic.pointer);
   if (segments.empty()) return false;
@@ -108,6 +109,8 @@ void Draft::note_broken_links(const Diagnostic& diagnostic) {
 void Draft::add(Diagnostic diagnostic) {
   const bool is_error = diagnostic.severity == Severity::kError;
   if (is_error && told_.contains(diagnostic.pointer)) return;
+  const std::string& variable = resolved.origin(diagnostic.pointer).variable;
+  if (is_error && !variable.empty() && told_.contains(child_pointer("/vars", variable))) return;
   if (is_error) insert_with_ancestors(places_, diagnostic.pointer);
   note_broken_links(diagnostic);
   found_.add(std::move(diagnostic));
@@ -133,12 +136,23 @@ std::string Draft::title(NodeId id) const {
   return fmt::format("{} {}", node.kind.empty() ? "node" : node.kind, core::quoted(node.name));
 }
 
+std::vector<DraftPath*> Draft::paths() {
+  std::vector<DraftPath*> all;
+  for (DraftPhase& phase : phases) all.push_back(&phase.path);
+  for (DraftValidation& validation : validations) all.push_back(&validation.path);
+  for (std::optional<DraftPath>* const path : {&test, &predict}) {
+    if (*path) all.push_back(&**path);
+  }
+  return all;
+}
+
 const std::vector<std::string>& Draft::names_of(std::span<const std::string_view> kinds) {
   const auto [found, added] = names_.try_emplace(fmt::format("{}", fmt::join(kinds, " ")));
   if (!added) return found->second;
   for (const DraftNode& each : nodes) {
     const bool fits = kinds.empty() || std::find(kinds.begin(), kinds.end(), each.node.kind) != kinds.end();
-    if (fits) found->second.push_back(each.node.name);
+    const bool attachable = kinds.empty() || each.node.kind != "model" || !each.owner;
+    if (fits && attachable) found->second.push_back(each.node.name);
   }
   return found->second;
 }

@@ -44,6 +44,7 @@ struct DraftWire {
 
 struct DraftNode {
   Node node;
+  std::optional<NodeId> owner;  ///< The node whose component it uses again, where that could be found.
   bool disabled = false;
   bool known = false;          ///< The component is installed.
   Json parameters;             ///< What port rules may rely on: those of `with` that are surely meant so.
@@ -67,6 +68,28 @@ struct DraftPath {
   std::vector<NodeId> stream;
   std::vector<NodeId> step;
   std::vector<NodeId> metrics;
+};
+
+struct DraftPhase {
+  std::string name;     ///< Empty for the only phase of a `fit` that has none.
+  std::string pointer;  ///< "/fit/phases/0", or "/fit".
+  DraftPath path;
+  std::vector<std::pair<NodeId, double>> losses;
+  std::vector<std::pair<NodeId, std::string>>
+      optimizers;  ///< As listed, with the pointer of each; empty without phases.
+  bool own_data = false;
+};
+
+struct DraftValidation {
+  std::string name;     ///< Empty for one without a name.
+  std::string pointer;  ///< "/validate/clean", or "/validate".
+  DraftPath path;
+};
+
+struct DraftOutput {
+  PredictedOutput output;
+  DraftWire wire;
+  std::string as_pointer;  ///< Where the file says its form.
 };
 
 /// Values of `kind` that take part in the data plane, the step plane.
@@ -96,11 +119,13 @@ class Draft {
   const Catalogue& catalogue;
   std::vector<DraftNode> nodes;  ///< By name.
   std::unordered_map<std::string, NodeId> index;
-  std::vector<NodeId> order;  ///< All nodes, each behind what it refers to.
-  std::optional<DraftPath> fit;
-  std::optional<DraftPath> validate;
+  std::vector<NodeId> order;                 ///< All nodes, each behind what it refers to.
+  std::optional<DraftPath> fit;              ///< All phases without data of their own.
+  std::vector<DraftPhase> phases;            ///< At least one where there is a fit.
+  std::vector<DraftValidation> validations;  ///< By name.
   std::optional<DraftPath> test;
-  std::vector<std::pair<NodeId, double>> losses;
+  std::optional<DraftPath> predict;
+  std::vector<DraftOutput> outputs;  ///< Of predict.
   std::optional<NodeId> precision;
   std::optional<NodeId> distributed;
   std::vector<NodeId> exports;
@@ -132,6 +157,9 @@ class Draft {
   /// An error was found at or below the pointer, in this stage or before.
   [[nodiscard]] bool has_error_under(std::string_view pointer) const;
 
+  /// An earlier stage told an error at this very value.
+  [[nodiscard]] bool was_told(const std::string& pointer) const { return told_.contains(pointer); }
+
   /// Any error, of this stage or before.
   [[nodiscard]] bool has_errors() const noexcept { return earlier_.has_errors() || found_.has_errors(); }
 
@@ -150,6 +178,12 @@ class Draft {
   void refuse_disabled(Diagnostic diagnostic, const Referrer& referrer, NodeId id);
 
   [[nodiscard]] const DraftNode* find(std::string_view name) const;
+
+  /// The node whose component a node uses: itself, but for a call.
+  [[nodiscard]] NodeId owner_of(NodeId id) const { return nodes[id].owner.value_or(id); }
+
+  /// Each phase, validation, test and predict.
+  [[nodiscard]] std::vector<DraftPath*> paths();
 
   /// `model "net"`
   [[nodiscard]] std::string title(NodeId id) const;

@@ -1,6 +1,7 @@
 // From the draft to the graph: sections with numbers and units, and the whole pipeline in canonical order.
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <string>
 #include <utility>
 #include <variant>
@@ -89,11 +90,22 @@ RunSettings read_run(Draft& draft) {
   return run;
 }
 
+Phase read_phase(const Draft& draft, const DraftPhase& from) {
+  Phase phase;
+  phase.name = from.name;
+  phase.path = from.path.path;
+  for (const auto& [id, weight] : from.losses) phase.losses.push_back({draft.nodes[id].node.name, weight});
+  for (const auto& [id, place] : from.optimizers) phase.optimizers.push_back(draft.nodes[id].node.name);
+  std::sort(phase.optimizers.begin(), phase.optimizers.end());
+  phase.repeat = value_or<int64_t>(draft, from.pointer + "/repeat", 1);
+  phase.own_data = from.own_data;
+  return phase;
+}
+
 Fit read_fit(Draft& draft) {
   Fit fit;
   if (!draft.fit) return fit;
   fit.path = draft.fit->path;
-  for (const auto& [id, weight] : draft.losses) fit.losses.push_back({draft.nodes[id].node.name, weight});
   if (draft.precision) fit.precision = draft.nodes[*draft.precision].node.name;
   if (const Json* const epochs = draft.resolved.find("/fit/epochs")) {
     constexpr std::array kSpan{UnitKind::kSpan};
@@ -110,7 +122,18 @@ Fit read_fit(Draft& draft) {
     if (each.node.kind == "optimizer") fit.optimizers.push_back(each.node.name);
     if (each.node.kind == "schedule") fit.schedules.push_back(each.node.name);
   }
+  if (draft.resolved.find("/fit/overfit") != nullptr) fit.overfit = value_or<int64_t>(draft, "/fit/overfit", 1);
+  for (const DraftPhase& each : draft.phases) {
+    fit.phases.push_back(read_phase(draft, each));
+    if (each.name.empty()) fit.phases.back().optimizers = fit.optimizers;
+  }
   return fit;
+}
+
+Predict read_predict(const Draft& draft) {
+  Predict predict{draft.predict->path, {}};
+  for (const DraftOutput& each : draft.outputs) predict.outputs.push_back(each.output);
+  return predict;
 }
 
 CheckpointPlan read_checkpoint(Draft& draft, const MetricTable& metrics) {
@@ -163,14 +186,27 @@ Json list_of(const std::vector<Attached>& attached) {
   return list;
 }
 
+/// As a list: members would lose their order.
+Json list_of(const std::vector<PredictedOutput>& outputs) {
+  Json list = Json::array();
+  for (const PredictedOutput& each : outputs) {
+    list.push_back({{"name", each.name}, {"from", each.source + "." + each.output}, {"as", name_of(each.form)}});
+  }
+  return list;
+}
+
 Json resolved_json(const Draft& draft, const Graph& graph) {
   Json all = draft.resolved.value();
   for (const char* const gone : {"$schema", "vars", "extends"}) all.erase(gone);
   for (const auto& [name, json] : all["nodes"].items()) {
     const DraftNode* const each = draft.find(name);
-    if (each != nullptr && each->known) json["with"] = each->node.with;
+    if (each == nullptr || !each->known || each->owner) continue;
+    json["with"] = each->node.with;
+    if (!each->node.load.empty()) json["load"] = each->node.load.string();
   }
-  if (Json* const dir = find_value(all, "/run/dir")) *dir = graph.run.dir.string();
+  if (Json* const outputs = find_value(all, "/predict/outputs")) *outputs = list_of(graph.predict->outputs);
+  if (Json* const dir = find_value(all, "/run/dir"))
+    *dir = std::filesystem::absolute(graph.run.dir).lexically_normal().string();
   if (Json* const metric = find_value(all, "/checkpoint/keep/best/metric")) *metric = graph.checkpoint.best->key;
   if (all.contains("stop")) all["stop"] = list_of(graph.stop);
   all["observe"] = list_of(graph.observe);
@@ -184,8 +220,11 @@ Graph finish(Draft& draft, const MetricTable& metrics) {
   graph.name = value_or<std::string>(draft, "/name", "");
   graph.run = read_run(draft);
   graph.fit = read_fit(draft);
-  if (draft.validate) graph.validate = Validation{draft.validate->path, read_cadence(draft, "/validate/every")};
+  for (const DraftValidation& each : draft.validations) {
+    graph.validations.push_back({each.name, each.path.path, read_cadence(draft, each.pointer + "/every")});
+  }
   if (draft.test) graph.test = Test{draft.test->path};
+  if (draft.predict) graph.predict = read_predict(draft);
   graph.checkpoint = read_checkpoint(draft, metrics);
   graph.stop = draft.stop;
   graph.observe = draft.observe;
@@ -193,6 +232,9 @@ Graph finish(Draft& draft, const MetricTable& metrics) {
   if (draft.has_errors()) return graph;
 
   graph.resolved = resolved_json(draft, graph);
+  for (DraftNode& each : draft.nodes) {
+    if (each.owner) each.node.with = draft.nodes[*each.owner].node.with;
+  }
   for (const NodeId id : draft.order) {
     DraftNode& each = draft.nodes[id];
     if (!each.reached || each.disabled) continue;

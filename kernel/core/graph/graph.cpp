@@ -7,6 +7,16 @@
 
 namespace tenon::core {
 
+std::string_view name_of(PredictedOutput::Form form) noexcept {
+  switch (form) {
+    case PredictedOutput::Form::kSoftmax: return "softmax";
+    case PredictedOutput::Form::kSigmoid: return "sigmoid";
+    case PredictedOutput::Form::kArgmax: return "argmax";
+    case PredictedOutput::Form::kValue: break;
+  }
+  return "value";
+}
+
 std::string metric_key(std::string_view path, const Node& metric, std::size_t output) {
   if (output == 0) return fmt::format("{}.{}", path, metric.name);
   return fmt::format("{}.{}.{}", path, metric.name, metric.info->metrics.at(output).name);

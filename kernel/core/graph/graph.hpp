@@ -37,9 +37,12 @@ struct Group {
   Json with;  ///< Only what the group sets.
 };
 
-/// One built component. Only enabled nodes that some root reaches are in a graph.
+/// One built component, or a further use of one. Only enabled nodes that some root reaches are in a graph.
 struct Node {
   std::string name;
+  /// The node whose component this one uses again: the same weights, the same parameters, the same learned statistics.
+  /// `kind`, `component`, `info` and `with` are that node's. Empty for a node that has its own.
+  std::string call;
   std::string kind;                     ///< "optimizer"
   std::string component;                ///< "adamw"
   const ComponentInfo* info = nullptr;  ///< Lives as long as a copy of the catalogue.
@@ -49,6 +52,8 @@ struct Node {
   std::vector<std::string> of;          ///< Optimizer: models. Schedule: one optimizer. Exporter: one model.
   std::string field;                    ///< Schedule: the driven parameter, such as "lr".
   std::vector<Group> groups;            ///< Optimizer: in file order, the first match wins.
+  bool frozen = false;                  ///< Model: not trained, and in evaluation mode while others train.
+  std::filesystem::path load;           ///< Model: safetensors with its first values; empty for its own.
   std::string metric_key;               ///< The log key that a parameter refers to; empty when none does.
   std::optional<tenon::Direction> metric_direction;
   std::string pointer;  ///< "/nodes/opt"
@@ -59,15 +64,28 @@ struct Node {
 
   /// "optimizer:adamw"
   [[nodiscard]] std::string use() const { return kind + ":" + component; }
+
+  /// The node whose component it uses: itself, but for a `call`.
+  [[nodiscard]] const std::string& owner() const noexcept { return call.empty() ? name : call; }
+};
+
+/// A value on a path that a transform of the stream brought to another scale: it is brought back before `node` sees it.
+struct Undo {
+  std::string node;       ///< A metric; empty for an output of `predict`.
+  std::string port;       ///< Its port, or the name of the output.
+  std::string transform;  ///< The node whose component knows how.
+  std::string field;      ///< The field as that transform calls it.
 };
 
 /// What one run over a stream needs.
 struct Path {
-  std::string name;                  ///< "fit", "validate", "test"
+  std::string name;                  ///< "fit", "fit.critic", "validate", "validate.clean", "test", "predict"
   std::string data;                  ///< The loader at the end of the stream.
   std::vector<std::string> stream;   ///< From the dataset to the loader, in order.
   std::vector<std::string> step;     ///< Models, losses and metrics, each behind its sources.
   std::vector<std::string> metrics;  ///< As listed in the file.
+  std::vector<Undo> undo;            ///< In the order in which they are undone.
+  std::optional<int64_t> limit;      ///< Batches at most, of each pass.
 };
 
 struct LossTerm {
@@ -75,9 +93,20 @@ struct LossTerm {
   double weight = 1;
 };
 
+/// One of the updates that a step is made of.
+struct Phase {
+  std::string name;                     ///< Empty for the only phase of a `fit` that has none.
+  Path path;                            ///< "fit" or "fit.NAME".
+  std::vector<LossTerm> losses;         ///< By name, so that the sum does not depend on the order in the file.
+  std::vector<std::string> optimizers;  ///< Those that update, by name; no other parameters take gradients.
+  int64_t repeat = 1;                   ///< How often in a step.
+  bool own_data = false;  ///< Reads `repeat` windows a step of its own loader, else the step's one window.
+};
+
 struct Fit {
-  Path path;
-  std::vector<LossTerm> losses;  ///< By name, so that the sum does not depend on the order in the file.
+  Path path;                       ///< What all phases without data of their own run, over the stream of `fit.data`.
+  std::vector<Phase> phases;       ///< In order; at least one, and at least one without data of its own.
+  std::optional<int64_t> overfit;  ///< So many batches, the same ones in every epoch.
   std::optional<std::string> precision;
   tenon::Span epochs;  ///< Length of training; a bare number in the file counts epochs.
   int64_t accumulate = 1;
@@ -93,12 +122,31 @@ struct Cadence {
 };
 
 struct Validation {
-  Path path;
+  std::string name;  ///< Empty for one without a name.
+  Path path;         ///< Its name begins the log keys: "validate", or "validate.NAME" where there are several.
   Cadence every;
 };
 
 struct Test {
   Path path;
+};
+
+/// One column of predictions.
+struct PredictedOutput {
+  enum class Form { kValue, kSoftmax, kSigmoid, kArgmax };
+
+  std::string name;
+  std::string source;  ///< Name of a model node, or "batch".
+  std::string output;
+  Form form = Form::kValue;
+  /// The transform and field whose texts name the classes (argmax, softmax) or the values; empty when there are none.
+  std::string categories;
+  std::string categories_field;
+};
+
+struct Predict {
+  Path path;
+  std::vector<PredictedOutput> outputs;  ///< As listed in the file.
 };
 
 /// The checkpoint worth keeping.
@@ -138,6 +186,9 @@ struct RunSettings {
   std::string distributed;         ///< "auto" or the name of a node.
 };
 
+/// "value", "softmax", "sigmoid", "argmax"
+[[nodiscard]] std::string_view name_of(PredictedOutput::Form form) noexcept;
+
 /// Log key of a metric's value: "validate.acc" for its first output, "validate.acc.top5" for a further one.
 [[nodiscard]] std::string metric_key(std::string_view path, const Node& metric, std::size_t output = 0);
 
@@ -145,10 +196,13 @@ struct RunSettings {
 struct Graph {
   std::string name;
   RunSettings run;
-  std::vector<Node> nodes;  ///< Each behind the nodes that it refers to; the order in the file does not matter.
+  /// Each behind the nodes that it reads or is attached to; the order in the file does not matter. A `call` may stand
+  /// before the node whose component it uses, which is always there.
+  std::vector<Node> nodes;
   Fit fit;
-  std::optional<Validation> validate;
+  std::vector<Validation> validations;  ///< By name.
   std::optional<Test> test;
+  std::optional<Predict> predict;
   CheckpointPlan checkpoint;
   std::vector<Attached> stop;
   std::vector<Attached> observe;

@@ -45,13 +45,6 @@ class PortLinker final : Linker {
   }
 
  private:
-  [[nodiscard]] std::vector<std::string> names(const std::vector<NamedPort>& ports) const {
-    std::vector<std::string> all;
-    std::transform(ports.begin(), ports.end(), std::back_inserter(all),
-                   [](const NamedPort& port) { return port.name; });
-    return all;
-  }
-
   [[nodiscard]] std::string port_note() const {
     std::vector<std::string> texts;
     for (const NamedPort& port : each_.in) {
@@ -67,9 +60,10 @@ class PortLinker final : Linker {
       const bool wired = in != nullptr && in->contains(port.name);
       if (port.rule->optional || wired || std::find(meant.begin(), meant.end(), port.name) != meant.end()) continue;
       const std::string message = fmt::format("{} needs its port {}", referrer_.who, core::quoted(port.name));
-      Diagnostic diagnostic = in == nullptr ? draft_.at_key(each_.node.pointer, "unwired-port", message)
-                                            : draft_.at_key(at("in"), "unwired-port", message);
-      diagnostic.label = fmt::format("add \"{}\": \"node.output\"", port.name);
+      const std::string& object = in == nullptr ? each_.node.pointer : at("in");
+      Diagnostic diagnostic =
+          draft_.resolved.error_at_missing(object, in == nullptr ? "in" : port.name, "unwired-port", message);
+      if (diagnostic.label.empty()) diagnostic.label = fmt::format("add \"{}\": \"node.output\"", port.name);
       diagnostic.notes.push_back(port_note());
       draft_.add(std::move(diagnostic));
     }
@@ -86,99 +80,16 @@ class PortLinker final : Linker {
     } else if (!each_.in_open) {
       Diagnostic diagnostic =
           draft_.at_key(place, "unknown-port", fmt::format("{} has no port {}", referrer_.who, core::quoted(key)));
-      const std::optional<std::string> near = draft_.propose_nearest(diagnostic, key, names(each_.in));
+      const std::optional<std::string> near = draft_.propose_nearest(diagnostic, key, names_of(each_.in));
       if (near) meant.push_back(*near);
       diagnostic.notes.push_back(port_note());
       draft_.add(std::move(diagnostic));
       return;
     }
     if (!value.is_string()) return;
-    if (link_wire(wire, value.get<std::string>())) each_.wires.push_back(std::move(wire));
-  }
-
-  /// Splits and follows "source.output". False when nothing can be made of it.
-  bool link_wire(DraftWire& wire, const std::string& text) {
-    const std::size_t dot = text.find('.');
-    const std::string source = text.substr(0, dot);
-    wire.wire.source = source;
-    wire.wire.output = dot == std::string::npos ? "" : text.substr(dot + 1);
-    if (source == kBatch) {
-      if (!wire.wire.output.empty()) return true;
-      Diagnostic diagnostic =
-          draft_.at_value(wire.pointer, "bad-wire", "\"batch\" alone is no tensor: name one of its fields");
-      diagnostic.label = fmt::format("write \"batch.{}\" or another field", wire.wire.port);
-      draft_.add(std::move(diagnostic));
-      return false;
-    }
-    std::optional<NodeId> found = find_source(wire, source);
-    if (!found) return false;
-    const DraftNode& node = draft_.nodes[*found];
-    wire.source = found;
-    wire.wire.source = node.node.name;
-    if (!check_output(wire, node, *found)) return false;
-    each_.feeds.push_back(*found);
-    return true;
-  }
-
-  std::optional<NodeId> find_source(const DraftWire& wire, const std::string& source) {
-    const auto known = draft_.index.find(source);
-    if (known == draft_.index.end()) {
-      Diagnostic diagnostic =
-          draft_.at_value(wire.pointer, "unknown-node", fmt::format("there is no node {}", core::quoted(source)));
-      const std::vector<std::string>& candidates = draft_.tensor_sources();
-      const std::string rest = wire.wire.output.empty() ? "" : "." + wire.wire.output;
-      const std::optional<std::string> near = draft_.propose_nearest(diagnostic, source, candidates);
-      if (near) draft_.propose(diagnostic, *near + rest);
-      diagnostic.notes.push_back(fmt::format("sources of tensors: {}", list_names(candidates)));
-      draft_.add(std::move(diagnostic));
-      return near && *near != kBatch ? std::optional<NodeId>(draft_.index.at(*near)) : std::nullopt;
-    }
-    const DraftNode& node = draft_.nodes[known->second];
-    const std::string& kind = node.node.kind;
-    if (kind.empty()) return std::nullopt;
-    if (!is_step_kind(kind)) {
-      Diagnostic diagnostic =
-          draft_.at_value(wire.pointer, "wrong-plane",
-                          fmt::format("{} needs a tensor, but {} is {}", referrer_.who, core::quoted(source),
-                                      is_data_kind(kind) ? "a stream" : with_article(kind)));
-      if (is_data_kind(kind)) {
-        if (!wire.wire.output.empty()) draft_.propose(diagnostic, fmt::format("{}.{}", kBatch, wire.wire.output));
-        diagnostic.notes.emplace_back("\"batch\" is the stream of the path that runs");
-      }
-      draft_.point_at(diagnostic, known->second, node.node.use());
-      draft_.add(std::move(diagnostic));
-      return std::nullopt;
-    }
-    if (node.disabled && !each_.disabled) {
-      draft_.refuse_disabled(draft_.at_value(wire.pointer, "", ""), referrer_, known->second);
-      return std::nullopt;
-    }
-    return known->second;
-  }
-
-  bool check_output(DraftWire& wire, const DraftNode& node, NodeId id) {
-    const std::vector<std::string> outputs = names(node.out);
-    if (wire.wire.output.empty()) {
-      Diagnostic diagnostic =
-          draft_.at_value(wire.pointer, "bad-wire",
-                          fmt::format("{} names a node, not one of its outputs", core::quoted(node.node.name)));
-      if (outputs.size() == 1) draft_.propose(diagnostic, fmt::format("{}.{}", node.node.name, outputs.front()));
-      diagnostic.notes.push_back(fmt::format("outputs of {}: {}", draft_.title(id), list_names(outputs)));
-      draft_.add(std::move(diagnostic));
-      return false;
-    }
-    if (node.out_open || std::find(outputs.begin(), outputs.end(), wire.wire.output) != outputs.end()) return true;
-    Diagnostic diagnostic =
-        draft_.at_value(wire.pointer, "unknown-output",
-                        fmt::format("{} has no output {}", draft_.title(id), core::quoted(wire.wire.output)));
-    const std::optional<std::string> near = draft_.propose_nearest(diagnostic, wire.wire.output, outputs);
-    if (near) draft_.propose(diagnostic, fmt::format("{}.{}", node.node.name, *near));
-    diagnostic.notes.push_back(fmt::format("outputs: {}", list_names(outputs)));
-    draft_.point_at(diagnostic, id, node.node.use());
-    draft_.add(std::move(diagnostic));
-    if (!near) return false;
-    wire.wire.output = *near;
-    return true;
+    if (!follow_wire(draft_, referrer_, wire, value.get<std::string>())) return;
+    if (wire.source) each_.feeds.push_back(*wire.source);
+    each_.wires.push_back(std::move(wire));
   }
 };
 

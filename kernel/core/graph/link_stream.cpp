@@ -22,9 +22,11 @@ class StreamLinker final : Linker {
     const Json* const in = member("in");
     const bool wants_datasets = kind == "dataset" && (each_.in_open || !each_.in.empty());
     if (in == nullptr) {
-      if (kind == "dataset") return;
+      const bool needs_none = kind == "dataset" && each_.in.empty();
+      if (needs_none) return;
       missing("in", fmt::format("{} has no input", referrer_.who),
-              "add \"in\" with the name of a dataset or transform");
+              kind == "dataset" ? "add \"in\" with the name of a dataset, or of several"
+                                : "add \"in\" with the name of a dataset or transform");
       return;
     }
     const std::string pointer = at("in");

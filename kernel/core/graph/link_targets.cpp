@@ -52,8 +52,10 @@ class TargetLinker final : Linker {
     }
     std::unordered_set<NodeId> seen;
     for (const auto& [place, name] : texts_at(*of, pointer)) {
-      const std::optional<NodeId> found = draft_.refer(place, name, referrer_, kinds);
+      std::optional<NodeId> found = draft_.refer(place, name, referrer_, kinds);
       if (!found) continue;
+      if (draft_.nodes[*found].owner) found = report_call(place, *found);
+      if (kinds.front() == "model" && many && draft_.nodes[*found].node.frozen) report_frozen(place, *found);
       if (!seen.insert(*found).second) {
         draft_.add(
             draft_.at_value(place, "duplicate", fmt::format("{} names {} twice", referrer_.who, core::quoted(name))));
@@ -62,6 +64,27 @@ class TargetLinker final : Linker {
       each_.targets.push_back(*found);
       each_.node.of.push_back(draft_.nodes[*found].node.name);
     }
+  }
+
+  /// Says that a call has no parameters of its own, and gives the node that has them.
+  NodeId report_call(const std::string& place, NodeId call) {
+    const NodeId owner = draft_.owner_of(call);
+    Diagnostic diagnostic = draft_.at_value(
+        place, "wrong-kind",
+        fmt::format("{} needs a model of its own, but {} is a call of {}", referrer_.who,
+                    core::quoted(draft_.nodes[call].node.name), core::quoted(draft_.nodes[owner].node.name)));
+    draft_.propose(diagnostic, draft_.nodes[owner].node.name);
+    draft_.point_at(diagnostic, call, "a call");
+    draft_.add(std::move(diagnostic));
+    return owner;
+  }
+
+  void report_frozen(const std::string& place, NodeId model) {
+    Diagnostic diagnostic = draft_.at_value(
+        place, "frozen-model", fmt::format("{} trains {}, which is frozen", referrer_.who, draft_.title(model)));
+    diagnostic.label = "remove it here, or \"frozen\" there";
+    draft_.point_at(diagnostic, model, "frozen");
+    draft_.add(std::move(diagnostic));
   }
 
   /// Schedulable parameters of an optimizer.

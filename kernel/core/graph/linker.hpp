@@ -25,12 +25,18 @@ class Linker {
   void missing(std::string_view key, std::string message, std::string label);
 
   Draft& draft_;
+  NodeId id_;
   DraftNode& each_;
   Referrer referrer_;
 };
 
 /// A text, or the texts of a list, each with its pointer.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> texts_at(const Json& value, const std::string& pointer);
+
+/// Splits and follows "source.output", the text at `wire.pointer`. False, after a report, when nothing can be made of it.
+bool follow_wire(Draft& draft, const Referrer& referrer, DraftWire& wire, const std::string& text);
+
+[[nodiscard]] std::vector<std::string> names_of(const std::vector<NamedPort>& ports);
 
 /// Follows `in` of a dataset, transform or loader.
 void link_stream(Draft& draft, NodeId id);

@@ -21,6 +21,8 @@ class KeyCheck final : Linker {
     refuse("of", attached, reads ? "\"in\" names where its inputs come from" : "");
     refuse("groups", kind == "optimizer", "only an optimizer has groups");
     refuse("field", kind == "schedule", "only a schedule has a field");
+    refuse("frozen", kind == "model", "only a model can be frozen");
+    refuse("load", kind == "model", "only a model loads its first values");
   }
 
  private:
@@ -36,7 +38,7 @@ class KeyCheck final : Linker {
 }  // namespace
 
 Linker::Linker(Draft& draft, NodeId id)
-    : draft_(draft), each_(draft.nodes[id]), referrer_{draft.title(id), each_.disabled} {}
+    : draft_(draft), id_(id), each_(draft.nodes[id]), referrer_{draft.title(id), each_.disabled} {}
 
 const Json* Linker::member(std::string_view key) const { return find_member(*each_.json, key); }
 
@@ -44,8 +46,8 @@ std::string Linker::at(std::string_view key) const { return child_pointer(each_.
 
 void Linker::missing(std::string_view key, std::string message, std::string label) {
   if (draft_.may_hide_keys(each_.node.pointer) || draft_.has_error_under(at(key))) return;
-  Diagnostic diagnostic = draft_.at_key(each_.node.pointer, "missing-key", std::move(message));
-  diagnostic.label = std::move(label);
+  Diagnostic diagnostic = draft_.resolved.error_at_missing(each_.node.pointer, key, "missing-key", std::move(message));
+  if (diagnostic.label.empty()) diagnostic.label = std::move(label);
   draft_.add(std::move(diagnostic));
 }
 
@@ -65,7 +67,7 @@ void link_nodes(Draft& draft) {
     const DraftNode& each = draft.nodes[id];
     const std::string& kind = each.node.kind;
     if (kind.empty() || !each.json->is_object()) continue;
-    KeyCheck(draft, id).run();
+    if (!each.owner) KeyCheck(draft, id).run();
     if (is_data_kind(kind)) link_stream(draft, id);
     if (is_step_kind(kind)) link_ports(draft, id);
     if (kind == "optimizer" || kind == "schedule" || kind == "exporter") link_targets(draft, id);

@@ -1,5 +1,6 @@
 // References to metrics: from what the file says to the log key of a value that a validation computes.
 #include <algorithm>
+#include <filesystem>
 #include <optional>
 #include <utility>
 
@@ -7,28 +8,82 @@
 
 #include <core/graph/stages.hpp>
 #include <core/json/pointer.hpp>
+#include <core/schema/annotations.hpp>
 #include <core/text/suggest.hpp>
 
 namespace tenon::core {
+namespace {
+
+/// How many values a metric computes; at least one.
+std::size_t outputs_of(const Node& metric) {
+  return metric.info == nullptr ? 1 : std::max<std::size_t>(metric.info->metrics.size(), 1);
+}
+
+}  // namespace
+
 MetricTable::MetricTable(const Draft& draft) {
-  if (!draft.validate) return;
-  for (const NodeId id : draft.validate->metrics) {
+  // Log keys come first: no shorter spelling may stand in for one.
+  for (std::size_t i = 0; i < draft.validations.size(); ++i) add_keys(draft, i);
+  for (std::size_t i = 0; i < draft.validations.size(); ++i) add_names(draft, i);
+  for (const auto& [name, keys] : several_) spellings_.erase(name);
+}
+
+void MetricTable::add_keys(const Draft& draft, std::size_t validation) {
+  const DraftPath& path = draft.validations[validation].path;
+  for (const NodeId id : path.metrics) {
     const Node& node = draft.nodes[id].node;
-    const std::size_t outputs = node.info == nullptr ? 1 : std::max<std::size_t>(node.info->metrics.size(), 1);
-    names_.push_back(node.name);
-    for (std::size_t i = 0; i < outputs; ++i) {
-      const MetricReference reference{metric_key("validate", node, i), id, i};
+    for (std::size_t i = 0; i < outputs_of(node); ++i) {
+      const MetricReference reference{metric_key(path.path.name, node, i), id, i, validation};
       keys_.push_back(reference.key);
       spellings_.emplace(reference.key, reference);
-      if (i > 0) continue;
-      spellings_.emplace(node.name, reference);
-      if (node.info == nullptr || node.info->metrics.empty()) continue;
-      spellings_.emplace(fmt::format("{}.{}", reference.key, node.info->metrics.front().name), reference);
+    }
+  }
+}
+
+void MetricTable::add_names(const Draft& draft, std::size_t validation) {
+  const DraftValidation& each = draft.validations[validation];
+  for (const NodeId id : each.path.metrics) {
+    const Node& node = draft.nodes[id].node;
+    const MetricReference& first = spellings_.at(metric_key(each.path.path.name, node));
+    const auto [known, added] = spellings_.emplace(node.name, first);
+    if (added) {
+      names_.push_back(node.name);
+    } else {
+      std::vector<std::string>& keys = several_[node.name];
+      if (keys.empty()) keys.push_back(known->second.key);
+      keys.push_back(first.key);
+    }
+    for (std::size_t i = 0; i < outputs_of(node); ++i) {
+      const MetricReference& reference = spellings_.at(metric_key(each.path.path.name, node, i));
+      const bool has_name = node.info != nullptr && !node.info->metrics.empty();
+      if (i == 0 && has_name) {
+        spellings_.emplace(fmt::format("{}.{}", reference.key, node.info->metrics.front().name), reference);
+      }
+      // The only validation of a map may be named all the same.
+      if (draft.validations.size() == 1 && !each.name.empty()) {
+        spellings_.emplace(metric_key("validate." + each.name, node, i), reference);
+      }
     }
   }
 }
 
 namespace {
+
+/// The text is well-formed, though what it refers to is not measured: "acc", "validate.acc", "validate.clean.acc".
+bool may_be_measured(const Draft& draft, std::string_view text) {
+  if (draft.find(text) != nullptr) return true;
+  const auto take = [&](std::string_view word) {
+    const bool begins = text.size() > word.size() && text.starts_with(word) && text[word.size()] == '.';
+    if (begins) text.remove_prefix(word.size() + 1);
+    return begins;
+  };
+  if (!take("validate")) return false;
+  if (draft.has_error_under(child_pointer("/validate", text.substr(0, text.find('.'))))) return true;
+  for (const DraftValidation& each : draft.validations) {
+    if (!each.name.empty() && take(each.name)) break;
+  }
+  return draft.find(text.substr(0, text.find('.'))) != nullptr;
+}
 
 /// Says why a text that is no known reference is none.
 Diagnostic explain(Draft& draft, std::string_view pointer, const std::string& text, std::string_view who) {
@@ -37,7 +92,10 @@ Diagnostic explain(Draft& draft, std::string_view pointer, const std::string& te
     if (node->node.kind == "metric") {
       Diagnostic diagnostic = draft.at_value(pointer, "unmeasured-metric",
                                              fmt::format("{} is not computed by \"validate\"", core::quoted(text)));
-      diagnostic.label = fmt::format("add {} to \"validate.metrics\"", core::quoted(text));
+      diagnostic.label = draft.validations.size() == 1
+                             ? fmt::format("add {} to {}", core::quoted(text),
+                                           core::quoted(dotted_path(draft.validations.front().pointer + "/metrics")))
+                             : fmt::format("add {} to the \"metrics\" of a validation", core::quoted(text));
       return diagnostic;
     }
     return draft.at_value(
@@ -55,14 +113,26 @@ Diagnostic explain(Draft& draft, std::string_view pointer, const std::string& te
 
 }  // namespace
 
+const MetricReference* MetricTable::find(const std::string& text) const {
+  const auto found = spellings_.find(text);
+  return found == spellings_.end() ? nullptr : &found->second;
+}
+
 std::optional<MetricReference> MetricTable::find(Draft& draft, std::string_view pointer, const std::string& text,
                                                  std::string_view who) const {
-  const auto found = spellings_.find(text);
-  if (found != spellings_.end()) return found->second;
+  if (const MetricReference* const found = find(text)) return *found;
+  if (const auto keys = several_.find(text); keys != several_.end()) {
+    Diagnostic diagnostic = draft.at_value(pointer, "ambiguous-metric",
+                                           fmt::format("{} is computed by several validations", core::quoted(text)));
+    diagnostic.label = "write the full key of one of them";
+    diagnostic.notes.push_back(fmt::format("keys: {}", list_names(keys->second)));
+    draft.add(std::move(diagnostic));
+    return std::nullopt;
+  }
   // What is wrong with the validation has been told, and may hide what it would compute.
   const bool hidden = draft.has_error_under("/validate") || !draft.links_are_whole();
-  if (hidden && (!draft.validate || draft.find(text) != nullptr)) return std::nullopt;
-  if (!draft.validate) {
+  if (hidden && (draft.validations.empty() || may_be_measured(draft, text))) return std::nullopt;
+  if (draft.validations.empty()) {
     Diagnostic diagnostic = draft.at_value(
         pointer, "no-validation", fmt::format("{} needs metric {}, but nothing validates", who, core::quoted(text)));
     diagnostic.label = "add a section \"validate\"";
@@ -73,7 +143,11 @@ std::optional<MetricReference> MetricTable::find(Draft& draft, std::string_view 
   Diagnostic diagnostic = explain(draft, pointer, text, who);
   if (diagnostic.code == "unknown-metric") {
     const bool is_key = text.find('.') != std::string::npos;
-    if (!draft.propose_nearest(diagnostic, text, is_key ? keys_ : names_)) {
+    constexpr std::string_view kSection = "validate.";
+    const MetricReference* const bare = text.starts_with(kSection) ? find(text.substr(kSection.size())) : nullptr;
+    if (bare != nullptr) {
+      draft.propose(diagnostic, bare->key);
+    } else if (!draft.propose_nearest(diagnostic, text, is_key ? keys_ : names_)) {
       draft.propose_nearest(diagnostic, text, is_key ? names_ : keys_);
     }
   }
@@ -92,6 +166,7 @@ class References {
 
   void resolve(Json& with, const ComponentInfo& info, const std::string& pointer) {
     visit_annotated(with, info.parameters, pointer, [&](Json& value, const Json& schema, const std::string& place) {
+      if (schema.contains("x-component")) resolve_nested(value, place);
       if (schema.contains("x-path")) resolve_path(value, place);
       const std::string reference = schema.value("x-reference", "");
       if (reference == "metric") resolve_metric(value, place);
@@ -102,9 +177,19 @@ class References {
   [[nodiscard]] const std::optional<MetricReference>& metric() const { return metric_; }
 
  private:
+  void resolve_nested(Json& value, const std::string& place) {
+    const Json* const use = find_member(value, "use");
+    Json* const with = find_value(value, "/with");
+    if (use == nullptr || !use->is_string() || with == nullptr) return;
+    const ComponentInfo* const inner = draft_.catalogue.find(use->get_ref<const std::string&>());
+    if (inner != nullptr) resolve(*with, *inner, place + "/with");
+  }
+
   void resolve_path(Json& value, const std::string& place) {
     if (!value.is_string() || value.get_ref<const std::string&>().empty()) return;
-    if (const auto path = draft_.resolved.path(place)) value = path->string();
+    if (const auto path = draft_.resolved.path(place)) {
+      value = std::filesystem::absolute(*path).lexically_normal().string();
+    }
   }
 
   void resolve_metric(Json& value, const std::string& place) {
@@ -160,39 +245,83 @@ void resolve_references(Draft& draft, const MetricTable& metrics) {
   };
   for (NodeId id = 0; id < draft.nodes.size(); ++id) {
     DraftNode& each = draft.nodes[id];
-    if (each.known) resolve(each.node, References(draft, metrics, draft.title(id), &each));
+    if (each.known && !each.owner) resolve(each.node, References(draft, metrics, draft.title(id), &each));
   }
   for (std::vector<Attached>* const list : {&draft.stop, &draft.observe}) {
     for (Attached& each : *list) resolve(each, References(draft, metrics, each.use, nullptr));
   }
 }
 
-void warn_of_tuning_on_test(Draft& draft) {
-  if (!draft.validate || !draft.test) return;
-  const bool keeps_best = draft.resolved.find("/checkpoint/keep/best") != nullptr;
-  const auto stops =
-      std::find_if(draft.stop.begin(), draft.stop.end(), [](const Attached& each) { return !each.metric_key.empty(); });
-  if (!keeps_best && stops == draft.stop.end()) return;
+namespace {
 
+/// The validations that something decides on, and what does.
+std::vector<std::pair<std::size_t, std::string>> deciding(const Draft& draft, const MetricTable& metrics) {
+  std::vector<std::pair<std::size_t, std::string>> found;
+  const auto add = [&](const std::string& text, std::string who) {
+    if (const MetricReference* const metric = metrics.find(text))
+      found.emplace_back(metric->validation, std::move(who));
+  };
+  const Json* const best = draft.resolved.find("/checkpoint/keep/best/metric");
+  if (best != nullptr && best->is_string()) add(best->get<std::string>(), "\"checkpoint.keep.best\"");
+  for (const Attached& each : draft.stop) add(each.metric_key, each.use);
+  return found;
+}
+
+}  // namespace
+
+namespace {
+
+/// Nodes of one component that must agree in a parameter are parts of what they read, each another one.
+bool is_part(const Node& dataset) {
+  const Json* const properties =
+      dataset.info == nullptr ? nullptr : find_member(dataset.info->parameters, "properties");
+  if (properties == nullptr) return false;
+  const auto all = properties->items();
+  return std::any_of(all.begin(), all.end(),
+                     [](const auto& each) { return find_member(each.value(), "x-agree") != nullptr; });
+}
+
+/// The datasets whose samples the stream has, all of them: not what a part is a part of.
+std::vector<NodeId> whole_datasets(const Draft& draft, const DraftPath& path) {
+  std::vector<NodeId> found;
+  std::vector<NodeId> open;
+  if (path.loader) open.push_back(*path.loader);
+  std::vector<bool> seen(draft.nodes.size(), false);
+  while (!open.empty()) {
+    const NodeId id = open.back();
+    open.pop_back();
+    if (seen[id]) continue;
+    seen[id] = true;
+    const DraftNode& each = draft.nodes[id];
+    if (each.node.kind == "dataset") found.push_back(id);
+    if (!is_part(each.node)) open.insert(open.end(), each.feeds.begin(), each.feeds.end());
+  }
+  return found;
+}
+
+}  // namespace
+
+void warn_of_tuning_on_test(Draft& draft, const MetricTable& metrics) {
+  if (!draft.test) return;
   const auto same = [&](NodeId a, NodeId b) {
     const Node& left = draft.nodes[a].node;
     const Node& right = draft.nodes[b].node;
-    return a == b || (left.kind == "dataset" && left.info != nullptr && left.info == right.info &&
-                      left.inputs.empty() && right.inputs.empty() && left.with == right.with);
+    return a == b ||
+           (left.info != nullptr && left.info == right.info && left.inputs == right.inputs && left.with == right.with);
   };
-  for (const NodeId ours : draft.test->stream) {
-    if (draft.nodes[ours].node.kind != "dataset") continue;
-    for (const NodeId theirs : draft.validate->stream) {
-      if (draft.nodes[theirs].node.kind != "dataset" || !same(ours, theirs)) continue;
-      const std::string who = keeps_best ? "\"checkpoint.keep.best\"" : stops->use;
-      Diagnostic diagnostic = draft.at_value("/test/data", "test-set-used",
-                                             fmt::format("{} decides on the data that \"test\" measures", who));
-      diagnostic.severity = Severity::kWarning;
-      diagnostic.label = "the result will look better than it is";
-      draft.point_at(diagnostic, ours, "read by both");
-      if (ours != theirs) draft.point_at(diagnostic, theirs, "the same data");
-      draft.add(std::move(diagnostic));
-      return;
+  for (const auto& [validation, who] : deciding(draft, metrics)) {
+    for (const NodeId ours : whole_datasets(draft, *draft.test)) {
+      for (const NodeId theirs : whole_datasets(draft, draft.validations[validation].path)) {
+        if (!same(ours, theirs)) continue;
+        Diagnostic diagnostic = draft.at_value("/test/data", "test-set-used",
+                                               fmt::format("{} decides on the data that \"test\" measures", who));
+        diagnostic.severity = Severity::kWarning;
+        diagnostic.label = "the result will look better than it is";
+        draft.point_at(diagnostic, ours, "read by both");
+        if (ours != theirs) draft.point_at(diagnostic, theirs, "the same data");
+        draft.add(std::move(diagnostic));
+        return;
+      }
     }
   }
 }

@@ -1,4 +1,4 @@
-// The paths of fit, validate and test: what each reaches, and the types of the step plane on each.
+// The paths of a pipeline: what each phase of fit, each validation, test and predict reaches.
 #include <algorithm>
 #include <array>
 #include <iterator>
@@ -6,7 +6,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <core/graph/stages.hpp>
 #include <core/json/pointer.hpp>
@@ -18,275 +17,274 @@ namespace {
 constexpr std::array<std::string_view, 1> kLoader{"loader"};
 constexpr std::array<std::string_view, 1> kLoss{"loss"};
 constexpr std::array<std::string_view, 1> kMetric{"metric"};
+constexpr std::array<std::string_view, 1> kOptimizer{"optimizer"};
 constexpr std::array<std::string_view, 1> kPrecision{"precision"};
 
-// What a path holds -------------------------------------------------------------------------------------------------------
+/// "fit.data" in quotes, for /fit/data.
+std::string named(const std::string& pointer) { return core::quoted(dotted_path(pointer)); }
 
-/// All nodes that the roots read, directly or not, in the order of the graph.
-std::vector<NodeId> closure(const Draft& draft, std::vector<NodeId> roots, const std::vector<std::size_t>& ranks) {
-  std::vector<bool> seen(draft.nodes.size(), false);
-  std::vector<NodeId> reached;
-  while (!roots.empty()) {
-    const NodeId id = roots.back();
-    roots.pop_back();
-    if (seen[id]) continue;
-    seen[id] = true;
-    reached.push_back(id);
-    const std::vector<NodeId>& feeds = draft.nodes[id].feeds;
-    roots.insert(roots.end(), feeds.begin(), feeds.end());
-  }
-  // Nodes on a circle have no rank.
-  std::erase_if(reached, [&](NodeId id) { return ranks[id] == draft.nodes.size(); });
-  std::sort(reached.begin(), reached.end(), [&](NodeId a, NodeId b) { return ranks[a] < ranks[b]; });
-  return reached;
-}
-
-std::vector<std::string> names_of(const Draft& draft, const std::vector<NodeId>& ids) {
-  std::vector<std::string> names;
-  std::transform(ids.begin(), ids.end(), std::back_inserter(names),
-                 [&](NodeId id) { return draft.nodes[id].node.name; });
-  return names;
-}
-
-/// The loader that a section's "data" names.
-std::optional<NodeId> find_loader(Draft& draft, const std::string& section) {
-  const std::string pointer = fmt::format("/{}/data", section);
-  const Json* const data = draft.resolved.find(pointer);
-  if (data == nullptr || !data->is_string()) return std::nullopt;
-  const std::string name = data->get<std::string>();
-  const DraftNode* const node = draft.find(name);
-  if (node != nullptr && node->behind_loader) return std::nullopt;  // told where it stands behind the loader
-  if (node != nullptr && (node->node.kind == "dataset" || node->node.kind == "transform")) {
-    const NodeId id = draft.index.at(name);
-    Diagnostic diagnostic =
-        draft.at_value(pointer, "wrong-kind",
-                       fmt::format("\"{}.data\" needs the loader at the end of a stream, but {} is {}", section,
-                                   core::quoted(name), with_article(node->node.kind)));
-    std::vector<std::string> behind;
-    for (const DraftNode& each : draft.nodes) {
-      const bool reads = std::find(each.feeds.begin(), each.feeds.end(), id) != each.feeds.end();
-      if (reads && each.node.kind == "loader") behind.push_back(each.node.name);
-    }
-    if (behind.size() == 1) draft.propose(diagnostic, behind.front());
-    draft.point_at(diagnostic, id, node->node.use());
-    draft.add(std::move(diagnostic));
-    return std::nullopt;
-  }
-  return draft.refer(pointer, name, {fmt::format("\"{}.data\"", section)}, kLoader);
-}
-
-void read_losses(Draft& draft) {
-  const Json* const loss = draft.resolved.find("/fit/loss");
-  if (loss == nullptr) return;
-  const auto add = [&](const std::string& pointer, const std::string& name, double weight, bool is_key) {
-    if (const auto id = draft.refer(pointer, name, {"\"fit.loss\""}, kLoss, is_key)) {
-      draft.losses.emplace_back(*id, weight);
-    }
-  };
-  if (loss->is_string()) add("/fit/loss", loss->get<std::string>(), 1.0, false);
-  if (loss->is_object()) {
-    for (const auto& [name, weight] : loss->items()) {
-      if (weight.is_number()) add(child_pointer("/fit/loss", name), name, weight.get<double>(), true);
-    }
-  }
-  std::sort(draft.losses.begin(), draft.losses.end());  // ids follow names
-}
-
-std::vector<NodeId> read_metrics(Draft& draft, const std::string& section) {
-  std::vector<NodeId> found;
-  const std::string pointer = fmt::format("/{}/metrics", section);
-  const Json* const metrics = draft.resolved.find(pointer);
-  if (metrics == nullptr || !metrics->is_array()) return found;
-  for (std::size_t i = 0; i < metrics->size(); ++i) {
-    if (!(*metrics)[i].is_string()) continue;
-    const std::string name = (*metrics)[i].get<std::string>();
-    const std::string place = child_pointer(pointer, i);
-    const std::optional<NodeId> id = draft.refer(place, name, {fmt::format("\"{}.metrics\"", section)}, kMetric);
-    if (id && std::find(found.begin(), found.end(), *id) == found.end()) found.push_back(*id);
-  }
-  return found;
-}
-
-// Types -------------------------------------------------------------------------------------------------------------------
-
-/// A finding that may come up on several paths and is told once.
-struct PathFinding {
-  Diagnostic diagnostic;
-  NodeId node = 0;
-  std::vector<std::string> paths;
-};
-
-class StepTyper {
+class PathBuilder {
  public:
-  explicit StepTyper(Draft& draft) : draft_(draft), visits_(draft.nodes.size(), 0) {}
-
-  void type(const DraftPath& path) {
-    outputs_.assign(draft_.nodes.size(), {});
-    for (const NodeId id : path.step) type(path, id);
+  explicit PathBuilder(Draft& draft)
+      : draft_(draft), ranks_(draft.nodes.size(), draft.nodes.size()), seen_(draft.nodes.size(), 0) {
+    for (std::size_t i = 0; i < draft.order.size(); ++i) ranks_[draft.order[i]] = i;
   }
 
-  void report() {
-    for (auto& [key, finding] : findings_) {
-      if (finding.paths.size() < visits_[finding.node]) {
-        finding.diagnostic.notes.push_back(fmt::format("on the stream of {}", fmt::join(finding.paths, " and ")));
+  void build() {
+    if (is_object("/fit")) build_fit();
+    build_validations();
+    if (is_object("/test")) {
+      draft_.test = make("test", find_loader("/test/data"), {}, read_metrics("/test/metrics"));
+      draft_.test->path.limit = read_count("/test/limit");
+    }
+    if (is_object("/predict")) {
+      draft_.outputs = read_outputs(draft_);
+      std::vector<NodeId> roots;
+      for (const DraftOutput& output : draft_.outputs) {
+        if (output.wire.source) roots.push_back(*output.wire.source);
       }
-      draft_.add(std::move(finding.diagnostic));
+      draft_.predict = make("predict", find_loader("/predict/data"), std::move(roots), {});
     }
   }
 
  private:
-  void type(const DraftPath& path, NodeId id) {
-    DraftNode& each = draft_.nodes[id];
-    PortRules rules(each.parameters);
-    for (const DraftWire& wire : each.wires) {
-      const TypedValue* const value = source_of(path, id, wire);
-      if (value == nullptr || wire.rule == nullptr) continue;
-      const PortRules::Verdict verdict = rules.take(*wire.rule, wire.wire.port, value->type);
-      if (verdict != PortRules::Verdict::kFits) report_mismatch(path, id, wire, *value, verdict, rules);
+  [[nodiscard]] bool is_object(const std::string& pointer) const {
+    const Json* const value = draft_.resolved.find(pointer);
+    return value != nullptr && value->is_object();
+  }
+
+  [[nodiscard]] std::optional<int64_t> read_count(const std::string& pointer) const {
+    const Json* const value = draft_.resolved.find(pointer);
+    return value != nullptr && value->is_number_integer() ? std::optional(value->get<int64_t>()) : std::nullopt;
+  }
+
+  /// All nodes that the roots read, directly or not, in the order of the graph.
+  [[nodiscard]] std::vector<NodeId> closure(std::vector<NodeId> roots) {
+    ++walks_;
+    std::vector<NodeId> reached;
+    while (!roots.empty()) {
+      const NodeId id = roots.back();
+      roots.pop_back();
+      if (std::exchange(seen_[id], walks_) == walks_) continue;
+      reached.push_back(id);
+      const std::vector<NodeId>& feeds = draft_.nodes[id].feeds;
+      roots.insert(roots.end(), feeds.begin(), feeds.end());
     }
-    for (const NamedPort& port : each.out) {
-      if (port.name.empty()) continue;
-      outputs_[id].push_back({port.name, rules.give(*port.rule, nullptr), id});
+    // Nodes on a circle have no rank.
+    std::erase_if(reached, [&](NodeId id) { return ranks_[id] == draft_.nodes.size(); });
+    std::sort(reached.begin(), reached.end(), [&](NodeId a, NodeId b) { return ranks_[a] < ranks_[b]; });
+    return reached;
+  }
+
+  [[nodiscard]] std::vector<std::string> names_of(const std::vector<NodeId>& ids) const {
+    std::vector<std::string> names;
+    std::transform(ids.begin(), ids.end(), std::back_inserter(names),
+                   [&](NodeId id) { return draft_.nodes[id].node.name; });
+    return names;
+  }
+
+  [[nodiscard]] DraftPath make(std::string name, std::optional<NodeId> loader, std::vector<NodeId> roots,
+                               std::vector<NodeId> metrics) {
+    DraftPath path;
+    path.path.name = std::move(name);
+    path.loader = loader;
+    if (path.loader) {
+      path.path.data = draft_.nodes[*path.loader].node.name;
+      path.stream = closure({*path.loader});
     }
-    if (visits_[id]++ > 0) return;
-    each.fields = outputs_[id];
-    each.node.open = each.out_open;
-    for (const TypedValue& output : outputs_[id]) {
-      if (std::optional<FieldSpec> spec = output.type.field(output.name)) {
-        each.node.out.push_back(std::move(*spec));
-      } else {
-        each.node.open = true;
+    roots.insert(roots.end(), metrics.begin(), metrics.end());
+    path.step = closure(std::move(roots));
+    path.metrics = std::move(metrics);
+    path.path.stream = names_of(path.stream);
+    path.path.step = names_of(path.step);
+    path.path.metrics = names_of(path.metrics);
+    return path;
+  }
+
+  /// The loader that the text at `pointer` names.
+  std::optional<NodeId> find_loader(const std::string& pointer) {
+    const Json* const data = draft_.resolved.find(pointer);
+    if (data == nullptr || !data->is_string()) return std::nullopt;
+    const std::string name = data->get<std::string>();
+    const DraftNode* const node = draft_.find(name);
+    if (node != nullptr && node->behind_loader) return std::nullopt;  // told where it stands behind the loader
+    if (node != nullptr && (node->node.kind == "dataset" || node->node.kind == "transform")) {
+      const NodeId id = draft_.index.at(name);
+      Diagnostic diagnostic =
+          draft_.at_value(pointer, "wrong-kind",
+                          fmt::format("{} needs the loader at the end of a stream, but {} is {}", named(pointer),
+                                      core::quoted(name), with_article(node->node.kind)));
+      std::vector<std::string> behind;
+      for (const DraftNode& each : draft_.nodes) {
+        const bool reads = std::find(each.feeds.begin(), each.feeds.end(), id) != each.feeds.end();
+        if (reads && each.node.kind == "loader") behind.push_back(each.node.name);
+      }
+      if (behind.size() == 1) draft_.propose(diagnostic, behind.front());
+      draft_.point_at(diagnostic, id, node->node.use());
+      draft_.add(std::move(diagnostic));
+      return std::nullopt;
+    }
+    return draft_.refer(pointer, name, {named(pointer)}, kLoader);
+  }
+
+  // Fit ---------------------------------------------------------------------------------------------------------------------
+
+  using Losses = std::vector<std::pair<NodeId, double>>;
+
+  [[nodiscard]] Losses read_losses(const std::string& pointer) {
+    Losses losses;
+    const Json* const loss = draft_.resolved.find(pointer);
+    if (loss == nullptr) return losses;
+    const auto add = [&](const std::string& place, const std::string& name, double weight, bool is_key) {
+      if (const auto id = draft_.refer(place, name, {named(pointer)}, kLoss, is_key)) losses.emplace_back(*id, weight);
+    };
+    if (loss->is_string()) add(pointer, loss->get<std::string>(), 1.0, false);
+    if (loss->is_object()) {
+      for (const auto& [name, weight] : loss->items()) {
+        if (weight.is_number()) add(child_pointer(pointer, name), name, weight.get<double>(), true);
       }
     }
+    std::sort(losses.begin(), losses.end());  // ids follow names
+    return losses;
   }
 
-  /// Null where nothing is known of the value, or it is not there, which is reported.
-  const TypedValue* source_of(const DraftPath& path, NodeId id, const DraftWire& wire) {
-    const std::vector<TypedValue>* values = nullptr;
-    bool open = true;
-    if (wire.wire.from_batch()) {
-      if (!path.loader) return nullptr;
-      const DraftNode& loader = draft_.nodes[*path.loader];
-      values = &loader.fields;
-      open = loader.out_open;
-    } else if (wire.source) {
-      values = &outputs_[*wire.source];
-    }
-    if (values == nullptr) return nullptr;
-    for (const TypedValue& value : *values) {
-      if (value.name == wire.wire.output) return &value;
-    }
-    if (!open) report_field(path, id, wire, *values);
-    return nullptr;
+  [[nodiscard]] static std::vector<NodeId> ids_of(const Losses& losses) {
+    std::vector<NodeId> ids;
+    std::transform(losses.begin(), losses.end(), std::back_inserter(ids), [](const auto& loss) { return loss.first; });
+    return ids;
   }
 
-  void note(const DraftPath& path, NodeId id, std::string key, Diagnostic diagnostic) {
-    const auto [found, added] = findings_.try_emplace(std::move(key));
-    if (added) {
-      found->second.diagnostic = std::move(diagnostic);
-      found->second.node = id;
+  void build_fit() {
+    const std::optional<NodeId> loader = find_loader("/fit/data");
+    const Json* const phases = draft_.resolved.find("/fit/phases");
+    const bool has_loss = draft_.resolved.find("/fit/loss") != nullptr;
+    if (phases != nullptr && has_loss) {
+      Diagnostic diagnostic = draft_.at_key("/fit/phases", "conflict", "fit has both \"loss\" and \"phases\"");
+      diagnostic.label = "each phase has a loss of its own: remove \"loss\"";
+      draft_.add(std::move(diagnostic));
     }
-    found->second.paths.push_back(path.path.name);
+    if (phases == nullptr && !has_loss && !draft_.may_hide_keys("/fit")) {
+      Diagnostic diagnostic =
+          draft_.resolved.error_at_missing("/fit", "loss", "missing-key", "fit needs the key \"loss\", or \"phases\"");
+      if (diagnostic.label.empty()) diagnostic.label = "add \"loss\" with the name of a loss node";
+      draft_.add(std::move(diagnostic));
+    }
+    std::vector<NodeId> roots;
+    if (phases != nullptr && phases->is_array()) {
+      for (std::size_t i = 0; i < phases->size(); ++i) {
+        if ((*phases)[i].is_object()) read_phase(child_pointer("/fit/phases", i), (*phases)[i], loader);
+      }
+      check_phases();
+    } else if (phases == nullptr) {
+      DraftPhase only;
+      only.pointer = "/fit";
+      only.losses = read_losses("/fit/loss");
+      only.path = make("fit", loader, ids_of(only.losses), {});
+      only.path.path.limit = read_count("/fit/limit");
+      draft_.phases.push_back(std::move(only));
+    }
+    for (const DraftPhase& phase : draft_.phases) {
+      if (phase.own_data) continue;
+      const std::vector<NodeId> ids = ids_of(phase.losses);
+      roots.insert(roots.end(), ids.begin(), ids.end());
+    }
+    draft_.fit = make("fit", loader, std::move(roots), {});
+    draft_.fit->path.limit = read_count("/fit/limit");
+    const Json* const precision = draft_.resolved.find("/fit/precision");
+    if (precision != nullptr && precision->is_string()) {
+      draft_.precision =
+          draft_.refer("/fit/precision", precision->get<std::string>(), {"\"fit.precision\""}, kPrecision);
+    }
   }
 
-  void report_field(const DraftPath& path, NodeId id, const DraftWire& wire, const std::vector<TypedValue>& fields) {
+  void read_phase(const std::string& pointer, const Json& json, std::optional<NodeId> loader) {
+    DraftPhase phase;
+    phase.pointer = pointer;
+    const Json* const name = find_member(json, "name");
+    phase.name = name != nullptr && name->is_string() ? name->get<std::string>() : last_segment(pointer);
+    phase.losses = read_losses(pointer + "/loss");
+    phase.own_data = find_member(json, "data") != nullptr;
+    const Json* const optimizers = find_member(json, "optimizers");
+    for (std::size_t i = 0; optimizers != nullptr && optimizers->is_array() && i < optimizers->size(); ++i) {
+      const std::string place = child_pointer(pointer + "/optimizers", i);
+      if (!(*optimizers)[i].is_string()) continue;
+      const auto id = draft_.refer(place, (*optimizers)[i].get<std::string>(),
+                                   {fmt::format("phase {}", core::quoted(phase.name))}, kOptimizer);
+      if (id) phase.optimizers.emplace_back(*id, place);
+    }
+    phase.path =
+        make("fit." + phase.name, phase.own_data ? find_loader(pointer + "/data") : loader, ids_of(phase.losses), {});
+    if (!phase.own_data) phase.path.path.limit = read_count("/fit/limit");
+    draft_.phases.push_back(std::move(phase));
+  }
+
+  void check_phases() {
+    std::map<std::string, const DraftPhase*> first;
+    for (const DraftPhase& phase : draft_.phases) {
+      const auto [known, added] = first.try_emplace(phase.name, &phase);
+      if (added) continue;
+      Diagnostic diagnostic = draft_.at_value(phase.pointer + "/name", "duplicate",
+                                              fmt::format("two phases are named {}", core::quoted(phase.name)));
+      diagnostic.secondary.push_back({draft_.resolved.locate(known->second->pointer + "/name").value, "the other one"});
+      draft_.add(std::move(diagnostic));
+    }
+    const bool reads_data = std::any_of(draft_.phases.begin(), draft_.phases.end(),
+                                        [](const DraftPhase& phase) { return !phase.own_data; });
+    if (reads_data || draft_.phases.empty()) return;
+    Diagnostic diagnostic =
+        draft_.at_value("/fit/data", "unused-data", "every phase has data of its own, so that none reads \"fit.data\"");
+    diagnostic.label = "its passes are the epochs: leave out \"data\" in one of the phases";
+    draft_.add(std::move(diagnostic));
+  }
+
+  // Validations -------------------------------------------------------------------------------------------------------------
+
+  [[nodiscard]] std::vector<NodeId> read_metrics(const std::string& pointer) {
+    std::vector<NodeId> found;
+    const Json* const metrics = draft_.resolved.find(pointer);
+    if (metrics == nullptr || !metrics->is_array()) return found;
+    for (std::size_t i = 0; i < metrics->size(); ++i) {
+      if (!(*metrics)[i].is_string()) continue;
+      const std::string name = (*metrics)[i].get<std::string>();
+      const std::optional<NodeId> id = draft_.refer(child_pointer(pointer, i), name, {named(pointer)}, kMetric);
+      if (id && std::find(found.begin(), found.end(), *id) == found.end()) found.push_back(*id);
+    }
+    return found;
+  }
+
+  void build_validations() {
+    const Json* const section = draft_.resolved.find("/validate");
+    if (section == nullptr || !section->is_object()) return;
+    // As in the schema: a map has no key of a validation, and holds validations.
+    const bool is_map =
+        !section->contains("data") && !section->contains("metrics") &&
+        std::any_of(section->begin(), section->end(), [](const Json& each) { return each.is_object(); });
     std::vector<std::string> names;
-    std::vector<std::string> texts;
-    for (const TypedValue& field : fields) {
-      names.push_back(field.name);
-      texts.push_back(fmt::format("{} {}", field.name, to_string(field.type)));
+    for (const auto& [name, value] : section->items()) {
+      if (is_map && value.is_object()) names.push_back(name);
     }
-    Diagnostic diagnostic = draft_.at_value(wire.pointer, "unknown-field",
-                                            fmt::format("the batch has no field {}", core::quoted(wire.wire.output)));
-    if (draft_.propose_nearest(diagnostic, wire.wire.output, names)) {
-      draft_.propose(diagnostic, fmt::format("{}.{}", kBatch, *nearest(wire.wire.output, names)));
+    std::sort(names.begin(), names.end());
+    if (!is_map) names.emplace_back();
+    for (const std::string& name : names) {
+      DraftValidation validation;
+      validation.name = name;
+      validation.pointer = is_map ? child_pointer("/validate", name) : "/validate";
+      validation.path =
+          make(names.size() > 1 ? "validate." + name : "validate", find_loader(validation.pointer + "/data"), {},
+               read_metrics(validation.pointer + "/metrics"));
+      validation.path.path.limit = read_count(validation.pointer + "/limit");
+      draft_.validations.push_back(std::move(validation));
     }
-    diagnostic.notes.push_back(fmt::format("fields of {}: {}", core::quoted(path.path.data), list_names(texts)));
-    draft_.point_at(diagnostic, *path.loader, fmt::format("the batch of {}", path.path.name));
-    note(path, id, wire.pointer, std::move(diagnostic));
-  }
-
-  void report_mismatch(const DraftPath& path, NodeId id, const DraftWire& wire, const TypedValue& value,
-                       PortRules::Verdict verdict, const PortRules& rules) {
-    const bool is_dtype = verdict == PortRules::Verdict::kDtype;
-    const std::string source = wire.wire.source + "." + wire.wire.output;
-    const std::string gives = to_string(value.type);
-    Diagnostic diagnostic = draft_.at_value(
-        wire.pointer, is_dtype ? "dtype-mismatch" : "shape-mismatch",
-        fmt::format("{} port {} wants {}, but {} gives {}", draft_.title(id), core::quoted(wire.wire.port),
-                    describe_rule(*wire.rule, draft_.nodes[id].parameters), core::quoted(source), gives));
-    if (!is_dtype) {
-      if (const std::string bound = rules.bound(*wire.rule); !bound.empty()) diagnostic.notes.push_back(bound);
-    }
-    const auto is_float = [](Dtype dtype) {
-      return dtype == Dtype::kFloat16 || dtype == Dtype::kBfloat16 || dtype == Dtype::kFloat32 ||
-             dtype == Dtype::kFloat64;
-    };
-    const std::vector<Dtype>& wanted = wire.rule->dtypes;
-    if (is_dtype && wire.wire.from_batch() && !is_float(*value.type.dtype) &&
-        std::all_of(wanted.begin(), wanted.end(), is_float)) {
-      diagnostic.label = fmt::format("put a transform:to_float before {}", core::quoted(path.path.data));
-    }
-    draft_.point_at(diagnostic, value.from,
-                    fmt::format("{} gives {}", core::quoted(draft_.nodes[value.from].node.name), gives));
-    std::string key = wire.pointer + " " + diagnostic.message;
-    note(path, id, std::move(key), std::move(diagnostic));
   }
 
   Draft& draft_;
-  std::vector<std::size_t> visits_;               ///< Paths that have reached each node.
-  std::vector<std::vector<TypedValue>> outputs_;  ///< On the present path.
-  std::map<std::string, PathFinding> findings_;
+  std::vector<std::size_t> ranks_;
+  std::vector<std::size_t> seen_;  ///< The last walk that came by.
+  std::size_t walks_ = 0;
 };
 
 }  // namespace
 
-void build_paths(Draft& draft) {
-  std::vector<std::size_t> ranks(draft.nodes.size(), draft.nodes.size());
-  for (std::size_t i = 0; i < draft.order.size(); ++i) ranks[draft.order[i]] = i;
-
-  const auto make = [&](const std::string& section, std::vector<NodeId> roots, std::vector<NodeId> metrics) {
-    DraftPath path;
-    path.path.name = section;
-    path.loader = find_loader(draft, section);
-    if (path.loader) {
-      path.path.data = draft.nodes[*path.loader].node.name;
-      path.stream = closure(draft, {*path.loader}, ranks);
-    }
-    path.step = closure(draft, std::move(roots), ranks);
-    path.metrics = std::move(metrics);
-    path.path.stream = names_of(draft, path.stream);
-    path.path.step = names_of(draft, path.step);
-    path.path.metrics = names_of(draft, path.metrics);
-    return path;
-  };
-  const auto has = [&](std::string_view section) {
-    const Json* const value = find_member(draft.resolved.value(), section);
-    return value != nullptr && value->is_object();
-  };
-  if (has("fit")) {
-    read_losses(draft);
-    std::vector<NodeId> roots;
-    for (const auto& [id, weight] : draft.losses) roots.push_back(id);
-    draft.fit = make("fit", std::move(roots), {});
-    const Json* const precision = draft.resolved.find("/fit/precision");
-    if (precision != nullptr && precision->is_string()) {
-      draft.precision = draft.refer("/fit/precision", precision->get<std::string>(), {"\"fit.precision\""}, kPrecision);
-    }
-  }
-  for (const char* const section : {"validate", "test"}) {
-    if (!has(section)) continue;
-    std::vector<NodeId> metrics = read_metrics(draft, section);
-    std::vector<NodeId> roots = metrics;
-    (std::string_view(section) == "test" ? draft.test : draft.validate) =
-        make(section, std::move(roots), std::move(metrics));
-  }
-
-  StepTyper typer(draft);
-  for (const std::optional<DraftPath>* const path : {&draft.fit, &draft.validate, &draft.test}) {
-    if (*path) typer.type(**path);
-  }
-  typer.report();
-}
+void build_paths(Draft& draft) { PathBuilder(draft).build(); }
 
 }  // namespace tenon::core

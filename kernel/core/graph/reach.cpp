@@ -1,7 +1,7 @@
 // What the roots reach, and whether every model is trained by exactly one optimizer.
 #include <algorithm>
 #include <map>
-#include <tuple>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -23,10 +23,11 @@ void mark_reached(Draft& draft) {
   std::vector<NodeId> open = draft.exports;
   if (draft.precision) open.push_back(*draft.precision);
   if (draft.distributed) open.push_back(*draft.distributed);
-  for (const std::optional<DraftPath>* const path : {&draft.fit, &draft.validate, &draft.test}) {
-    if (!*path) continue;
-    open.insert(open.end(), (*path)->stream.begin(), (*path)->stream.end());
-    open.insert(open.end(), (*path)->step.begin(), (*path)->step.end());
+  std::vector<DraftPath*> paths = draft.paths();
+  if (draft.fit) paths.push_back(&*draft.fit);
+  for (const DraftPath* const path : paths) {
+    open.insert(open.end(), path->stream.begin(), path->stream.end());
+    open.insert(open.end(), path->step.begin(), path->step.end());
   }
   for (const NodeId id : draft.exports) {
     const std::vector<NodeId>& models = draft.nodes[id].targets;
@@ -37,12 +38,23 @@ void mark_reached(Draft& draft) {
     open.pop_back();
     if (std::exchange(each.reached, true)) continue;
     open.insert(open.end(), each.feeds.begin(), each.feeds.end());
+    if (each.owner) open.push_back(*each.owner);
   }
   for (const NodeId id : draft.order) {
     DraftNode& each = draft.nodes[id];
     each.reached = each.reached || std::any_of(each.targets.begin(), each.targets.end(),
                                                [&](NodeId target) { return draft.nodes[target].reached; });
   }
+}
+
+void warn_of_random_values(Draft& draft, NodeId id) {
+  const DraftNode& each = draft.nodes[id];
+  if (!each.node.load.empty() || draft.has_error_under(each.node.pointer)) return;
+  Diagnostic diagnostic =
+      draft.at_key(each.node.pointer, "frozen-random", fmt::format("{} is frozen with random values", draft.title(id)));
+  diagnostic.label = "add \"load\" with a file of its values";
+  diagnostic.severity = Severity::kWarning;
+  draft.add(std::move(diagnostic));
 }
 
 /// Why a model has none, or too many, of what trains it.
@@ -54,7 +66,11 @@ void check_models(Draft& draft) {
   }
   for (NodeId id = 0; id < draft.nodes.size(); ++id) {
     const DraftNode& each = draft.nodes[id];
-    if (each.node.kind != "model" || !each.reached || each.disabled) continue;
+    if (each.node.kind != "model" || !each.reached || each.disabled || each.owner) continue;
+    if (each.node.frozen) {
+      warn_of_random_values(draft, id);
+      continue;
+    }
     const std::vector<NodeId>& found = optimizers[id];
     if (found.empty() && draft.links_are_whole()) {
       Diagnostic diagnostic = draft.at_key(each.node.pointer, "no-optimizer",
@@ -74,22 +90,89 @@ void check_models(Draft& draft) {
   }
 }
 
-void check_optimizers(Draft& draft) {
-  if (!draft.fit || draft.losses.empty() || !draft.links_are_whole()) return;
-  std::vector<bool> learns(draft.nodes.size(), false);
-  for (const NodeId id : draft.fit->step) learns[id] = true;
-  for (NodeId id = 0; id < draft.nodes.size(); ++id) {
-    if (!trains(draft, id)) continue;
-    for (const NodeId model : draft.nodes[id].targets) {
-      if (learns[model]) continue;
-      Diagnostic diagnostic = draft.at_value(draft.nodes[id].node.pointer + "/of", "no-gradient",
-                                             fmt::format("{} trains {}, which no loss of \"fit\" reads",
-                                                         draft.title(id), core::quoted(draft.nodes[model].node.name)));
-      draft.point_at(diagnostic, model, "gets no gradient");
-      draft.add(std::move(diagnostic));
+/// Each optimizer against the losses of the phases in which it updates.
+class OptimizerCheck {
+ public:
+  explicit OptimizerCheck(Draft& draft) : draft_(draft), read_by_(draft.nodes.size(), 0) {}
+
+  void run() {
+    if (!draft_.fit || !draft_.links_are_whole()) return;
+    const auto has_losses = [](const DraftPhase& phase) { return !phase.losses.empty(); };
+    if (!std::all_of(draft_.phases.begin(), draft_.phases.end(), has_losses)) return;
+    for (const DraftPhase& phase : draft_.phases) {
+      ++phase_;
+      for (const NodeId id : phase.path.step) read_by_[draft_.owner_of(id)] = phase_;
+      if (phase.name.empty()) {
+        for (NodeId id = 0; id < draft_.nodes.size(); ++id) {
+          if (trains(draft_, id)) note(id);
+        }
+      }
+      for (const auto& [id, place] : phase.optimizers) {
+        if (trains(draft_, id) && !note(id)) report_idle_in(phase, id, place);
+      }
+    }
+    for (NodeId id = 0; id < draft_.nodes.size(); ++id) {
+      if (trains(draft_, id)) report(id);
     }
   }
-}
+
+ private:
+  /// Notes which models the optimizer trains in the present phase. False when there is none.
+  bool note(NodeId id) {
+    Standing& standing = standings_[id];
+    standing.in_a_phase = true;
+    bool any = false;
+    for (const NodeId model : draft_.nodes[id].targets) {
+      if (read_by_[model] != phase_) continue;
+      standing.trained.insert(model);
+      any = true;
+    }
+    return any;
+  }
+
+  void report_idle_in(const DraftPhase& phase, NodeId id, const std::string& place) {
+    standings_[id].told = true;
+    Diagnostic diagnostic = draft_.at_value(
+        place, "no-gradient",
+        fmt::format("no loss of phase {} reads what {} trains", core::quoted(phase.name), draft_.title(id)));
+    diagnostic.label = "nothing gets a gradient";
+    for (const NodeId model : draft_.nodes[id].targets) draft_.point_at(diagnostic, model, "trained by it");
+    draft_.add(std::move(diagnostic));
+  }
+
+  void report(NodeId id) {
+    const Standing& standing = standings_[id];
+    const DraftNode& each = draft_.nodes[id];
+    if (!standing.in_a_phase) {
+      Diagnostic diagnostic = draft_.at_key(each.node.pointer, "idle-optimizer",
+                                            fmt::format("{} updates in no phase of fit", draft_.title(id)));
+      diagnostic.label = "add it to the \"optimizers\" of a phase";
+      draft_.add(std::move(diagnostic));
+      return;
+    }
+    for (const NodeId model : each.targets) {
+      if (standing.told || standing.trained.contains(model) || draft_.nodes[model].node.frozen) continue;
+      const std::string& name = draft_.nodes[model].node.name;
+      Diagnostic diagnostic =
+          draft_.at_value(each.node.pointer + "/of", "no-gradient",
+                          fmt::format("{} trains {}, which no loss of \"fit\" reads{}", draft_.title(id),
+                                      core::quoted(name), draft_.phases.front().name.empty() ? "" : " in its phases"));
+      draft_.point_at(diagnostic, model, "gets no gradient");
+      draft_.add(std::move(diagnostic));
+    }
+  }
+
+  struct Standing {
+    bool in_a_phase = false;
+    bool told = false;
+    std::set<NodeId> trained;
+  };
+
+  Draft& draft_;
+  std::vector<std::size_t> read_by_;  ///< The last phase whose losses read the node.
+  std::size_t phase_ = 0;
+  std::map<NodeId, Standing> standings_;
+};
 
 /// Each value of an optimizer is driven by at most one schedule.
 void check_schedules(Draft& draft) {
@@ -139,7 +222,7 @@ void check_reach(Draft& draft) {
 
 void check_training(Draft& draft) {
   check_models(draft);
-  check_optimizers(draft);
+  OptimizerCheck(draft).run();
   check_schedules(draft);
   warn_unused_exporters(draft);
 }

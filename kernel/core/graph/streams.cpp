@@ -39,7 +39,8 @@ class StreamTyper {
   /// The fields that come in: of several streams, the first one's word counts.
   std::vector<TypedValue> gather() {
     std::vector<TypedValue> in;
-    in_open_ = each_.feeds.empty() && each_.node.kind != "dataset";  // an input that is missing has been told
+    // An input that is missing has been told.
+    in_open_ = each_.feeds.empty() && (each_.node.kind != "dataset" || !each_.in.empty());
     for (const NodeId source : each_.feeds) {
       const DraftNode& from = draft_.nodes[source];
       in_open_ = in_open_ || from.out_open;
@@ -64,7 +65,7 @@ class StreamTyper {
       const TypedValue* const field = find_value(in, port.name);
       if (field != nullptr) {
         compare(port, *field);
-      } else if (!port.rule->optional && !in_open_ && each_.node.kind == "transform") {
+      } else if (!port.rule->optional && !in_open_ && !each_.feeds.empty()) {
         report_missing(port, in);
       }
     }

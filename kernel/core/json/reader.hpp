@@ -51,14 +51,15 @@ inline constexpr std::size_t kMaxSyntaxErrors = 50;
 
 /// Reads strict JSON (RFC 8259). Integers have neither '.' nor exponent and must fit a signed 64-bit integer; other
 /// numbers are floats and must fit a double. A byte order mark is a warning. Of a repeated key the first value is kept.
-/// `null` is read; whether it may stand there is for the caller. Only the first comment is reported where comments are
+/// Brackets that do not match are judged by the lines' indentation, where that leaves fewer errors. `null` is read; whether it may stand there is for the caller. Only the first comment is reported where comments are
 /// refused. Every diagnostic carries the pointer of the value that it spoils. Linear in the length of the text; never
 /// throws on bad input.
 ///
 /// Codes: empty-file, binary-file, invalid-utf8, byte-order-mark (warning), truncated, unexpected, duplicate-key,
 /// trailing-comma, missing-comma, missing-colon, missing-value, comment, single-quotes, unquoted-key, unquoted-string,
 /// not-a-number (NaN, Infinity), bad-number (leading zero, '+', '.5', hexadecimal …), number-range, bad-escape,
-/// bad-string (control character, line end), wrong-bracket, trailing-text, too-deep, too-many-errors.
-[[nodiscard]] Document read_json(SourcePtr source, Diagnostics& diagnostics, const ReadOptions& options = {});
+/// bad-string (control character, line end, lost or superfluous quote), wrong-bracket, missing-bracket, stray-bracket,
+/// trailing-text, too-deep, too-many-errors.
+[[nodiscard]] Document read_json(const SourcePtr& source, Diagnostics& diagnostics, const ReadOptions& options = {});
 
 }  // namespace tenon::core

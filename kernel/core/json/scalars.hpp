@@ -23,8 +23,8 @@ struct ScannedString {
   bool closed = true;  ///< False when the line or the text ended first; then `end` is that place.
 };
 
-/// Scans the string whose opening quote (`"`, or `'` which is an error) is at `begin`. The end of the text within it is
-/// left to the caller to report.
+/// Scans the string whose opening quote (`"`, or `'` which is an error) is at `begin`. A string that is not
+/// closed is left to the caller to report.
 [[nodiscard]] ScannedString scan_string(std::string_view text, std::size_t begin, SyntaxErrors& errors);
 
 /// Scans what begins with a digit, '-', '+' or '.'.

@@ -213,7 +213,8 @@ Scalar scan_word(std::string_view text, std::size_t begin, SyntaxErrors& errors)
                  .label = fmt::format("write {}", constant ? written : core::quoted(word)),
                  .replacement = written,
                  .applicability = folded == written ? Applicability::kSafe : Applicability::kMaybe});
-  return {end, Json::parse(written)};
+  Json value = Json::parse(written);
+  return {end, value.is_null() ? std::nullopt : std::optional(std::move(value))};  // A null would be told again.
 }
 
 }  // namespace tenon::core

@@ -56,10 +56,10 @@ class StringScanner {
       const std::size_t run = plain_run(result_.end);
       result_.value.append(text_.substr(result_.end, run));
       result_.end += run;
-      if (result_.end >= text_.size()) return unclosed(false);
+      if (result_.end >= text_.size()) return unclosed();
       const char c = text_[result_.end];
       if (c == quote_) break;
-      if (is_line_end(c)) return unclosed(true);
+      if (is_line_end(c)) return unclosed();
       if (c == '\\') {
         escape();
       } else if (static_cast<unsigned char>(c) < 0x20) {
@@ -91,16 +91,8 @@ class StringScanner {
     return i - from;
   }
 
-  ScannedString unclosed(bool at_line_end) {
+  ScannedString unclosed() {
     result_.closed = false;
-    if (at_line_end) {
-      errors_.report(begin_, result_.end,
-                     {.code = "bad-string",
-                      .message = "this string is not closed on its line",
-                      .label = fmt::format("the closing {} is missing", quote_),
-                      .notes = {"a line end within a string is written \\n"}});
-      errors_.quiet_line(begin_);
-    }
     return std::move(result_);
   }
 

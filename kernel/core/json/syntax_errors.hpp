@@ -42,6 +42,11 @@ class SyntaxErrors {
   [[nodiscard]] std::size_t enter(std::string_view key);
   void leave(std::size_t mark) { pointer_.resize(mark); }
 
+  [[nodiscard]] const std::string& pointer() const noexcept { return pointer_; }
+
+  /// Number of errors that were reported.
+  [[nodiscard]] std::size_t count() const noexcept { return reported_; }
+
   [[nodiscard]] Span span(std::size_t begin, std::size_t end) const { return {source_, begin, end}; }
 
  private:

@@ -10,8 +10,11 @@
 #include <fmt/format.h>
 #include <boost/dll/shared_library.hpp>
 
+#include <core/json/pointer.hpp>
 #include <core/plugin/elf.hpp>
 #include <core/plugin/open_library.hpp>
+#include <core/text/suggest.hpp>
+#include <tenon/components/nesting.hpp>
 
 namespace tenon::core {
 namespace {
@@ -153,25 +156,51 @@ ComponentHandle::ComponentHandle(const ComponentDescriptor& descriptor, const Js
 }
 
 ComponentHandle::ComponentHandle(ComponentHandle&& other) noexcept
-    : descriptor_(other.descriptor_), component_(std::exchange(other.component_, nullptr)) {}
+    : descriptor_(other.descriptor_),
+      component_(std::exchange(other.component_, nullptr)),
+      inner_(std::move(other.inner_)) {}
 
 ComponentHandle& ComponentHandle::operator=(ComponentHandle&& other) noexcept {
   std::swap(descriptor_, other.descriptor_);
   std::swap(component_, other.component_);
+  std::swap(inner_, other.inner_);
   return *this;
 }
 
 ComponentHandle::~ComponentHandle() {
   if (component_ == nullptr) return;
   Report report;  // a destructor may not throw: reset() is for those who want to know
-  descriptor_->destroy(component_, report.sink());
+  destroy_all(report.sink());
 }
 
 void ComponentHandle::reset() {
   if (component_ == nullptr) return;
   Report report;
-  descriptor_->destroy(std::exchange(component_, nullptr), report.sink());
+  destroy_all(report.sink());
   report.rethrow();
+}
+
+void ComponentHandle::destroy_all(const ErrorSink& sink) noexcept {
+  descriptor_->destroy(std::exchange(component_, nullptr), sink);
+  for (auto inner = inner_.rbegin(); inner != inner_.rend(); ++inner) inner->destroy_all(sink);
+  inner_.clear();
+}
+
+void ComponentHandle::adopt(const std::string& pointer, ComponentHandle inner) {
+  auto* const nesting = static_cast<Nesting*>(component_->ability(Nesting::kAbility));
+  if (nesting == nullptr) {
+    throw Error(ErrorCode::kPlugin,
+                fmt::format("takes a component as a parameter, but lacks the ability {}: its class has to derive from "
+                            "tenon::Nesting and return that from ability()",
+                            Nesting::kAbility),
+                pointer);
+  }
+  inner_.push_back(std::move(inner));
+  try {
+    nesting->adopt(pointer, inner_.back().get());
+  } catch (const Error& error) {
+    throw Error(error.code(), error.what(), error.pointer().empty() ? pointer : error.pointer());
+  }
 }
 
 void ComponentHandle::require(std::string_view interface, uint32_t revision) const {
@@ -183,7 +212,25 @@ void ComponentHandle::require(std::string_view interface, uint32_t revision) con
 
 ComponentHandle Loader::create(std::string_view id, const Json& params) {
   const ComponentInfo& component = catalogue_.at(id);
-  return ComponentHandle(open(component.plugin).descriptor(component.kind, component.name), params);
+  ComponentHandle handle(open(component.plugin).descriptor(component.kind, component.name), params);
+  for (const NestedPlace& place : nested_places(params, component.parameters)) {
+    handle.adopt(place.pointer, create_inner(place, params));
+  }
+  return handle;
+}
+
+ComponentHandle Loader::create_inner(const NestedPlace& place, const Json& params) {
+  const Json* const with = find_value(params, place.pointer + "/with");
+  try {
+    return create(place.use, with == nullptr ? Json::object() : *with);
+  } catch (const Error& error) {
+    const ComponentInfo* const info = catalogue_.find(place.use);
+    const bool blames_plugin = error.code() == ErrorCode::kPlugin && info != nullptr;
+    throw Error(error.code(),
+                fmt::format("{} in {}{}: {}", place.use, core::quoted(dotted_path(place.pointer)),
+                            blames_plugin ? fmt::format(" (plugin {})", info->plugin) : "", error.what()),
+                place.pointer + (error.pointer().empty() ? "/use" : "/with" + error.pointer()));
+  }
 }
 
 const OpenedPlugin& Loader::open(std::string_view plugin) {

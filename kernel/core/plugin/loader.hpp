@@ -13,6 +13,7 @@
 #include <core/json/json.hpp>
 #include <core/plugin/catalogue.hpp>
 #include <core/plugin/refusal.hpp>
+#include <core/schema/annotations.hpp>
 #include <tenon/component.hpp>
 #include <tenon/registration.hpp>
 
@@ -36,7 +37,8 @@ class OpenedPlugin {
   std::map<std::string, const ComponentDescriptor*, std::less<>> descriptors_;
 };
 
-/// Owns one component and destroys it through the descriptor that made it. Movable. [trainer]
+/// Owns one component and destroys it through the descriptor that made it, then the components that it was given as
+/// parameters. Movable. [trainer]
 class ComponentHandle {
  public:
   ComponentHandle() = default;
@@ -59,14 +61,21 @@ class ComponentHandle {
     return static_cast<Interface&>(*component_);
   }
 
-  /// Destroys the component now. \throws Error with what its destructor reported; the handle is empty then too.
+  /// Hands an inner component over and keeps it for as long as this one. `pointer` is its place below the parameters.
+  /// \throws Error (kPlugin) when this component lacks the ability to take one, and what it throws itself.
+  void adopt(const std::string& pointer, ComponentHandle inner);
+
+  /// Destroys the component now. \throws Error with what its destructor reported, or that of an inner one; the handle
+  /// is empty then too.
   void reset();
 
  private:
   void require(std::string_view interface, uint32_t revision) const;
+  void destroy_all(const ErrorSink& sink) noexcept;
 
   const ComponentDescriptor* descriptor_ = nullptr;
   Component* component_ = nullptr;
+  std::vector<ComponentHandle> inner_;  // in the order of their creation
 };
 
 /// The opened plugins of one run. Handles may outlive it. [trainer]
@@ -76,8 +85,10 @@ class Loader {
 
   [[nodiscard]] const Catalogue& catalogue() const noexcept { return catalogue_; }
 
-  /// Makes a component, opening its plugin first where that has not happened yet. The catalogue decides: a component of
-  /// a refused plugin throws Refusal with that plugin's reason, an unknown one Error (kConfig).
+  /// Makes a component and hands it those that its parameters name, opening their plugins first where that has not
+  /// happened yet. The catalogue decides: a component of a refused plugin throws Refusal with that plugin's reason, an
+  /// unknown one Error (kConfig). An error of an inner component names it, its plugin and its place, and has the
+  /// pointer below the outer one's parameters.
   [[nodiscard]] ComponentHandle create(std::string_view id, const Json& params);
 
   /// Opens the plugin of that id unless it is open. A built-in one cannot be opened.
@@ -87,6 +98,8 @@ class Loader {
   [[nodiscard]] std::span<const std::unique_ptr<OpenedPlugin>> opened() const noexcept { return opened_; }
 
  private:
+  [[nodiscard]] ComponentHandle create_inner(const NestedPlace& place, const Json& params);
+
   Catalogue catalogue_;
   std::vector<std::unique_ptr<OpenedPlugin>> opened_;
 };

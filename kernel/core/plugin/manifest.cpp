@@ -129,6 +129,8 @@ PortRule port_from(const Json& json, const std::string& pointer) {
     port.same_shape = shape != nullptr && *shape == "same";
     if (!port.any_shape && !port.same_shape) port.shape = members.list("shape", axis_from);
     port.optional = members.flag("optional");
+    if (members.optional("like") != nullptr) port.like = members.text("like");
+    if (members.optional("classes") != nullptr) port.classes = members.text("classes");
   }
   members.done();
   return port;
@@ -168,6 +170,31 @@ void check_interface(const ComponentInfo& component) {
                   component.interface, component.revision, known->interface, known->revision,
                   component.revision > known->revision ? "use a newer Tenon, or rebuild the plugin with this one's SDK"
                                                        : kRebuild));
+}
+
+/// The kinds of components that parameters take must be ones that are made from parameters.
+void check_nested_kinds(const Json& schema, const std::string& pointer) {
+  if (!schema.is_object()) return;
+  if (const auto kind = schema.find("x-component"); kind != schema.end()) {
+    const std::string place = pointer + "/x-component";
+    if (!kind->is_string()) throw wrong(place, "a kind of component is expected");
+    const auto& name = kind->get_ref<const std::string&>();
+    if (name == "loader" || find_interface(name) == nullptr) {
+      throw wrong(place, fmt::format("components of the kind \"{}\" cannot be parameters", name));
+    }
+  }
+  for (const char* const each : {"properties", "anyOf"}) {
+    const auto parts = schema.find(each);
+    if (parts == schema.end() || !parts->is_structured()) continue;
+    for (const auto& [key, part] : parts->items()) {
+      check_nested_kinds(part, fmt::format("{}/{}/{}", pointer, each, key));
+    }
+  }
+  for (const char* const each : {"items", "additionalProperties"}) {
+    if (const auto part = schema.find(each); part != schema.end()) {
+      check_nested_kinds(*part, fmt::format("{}/{}", pointer, each));
+    }
+  }
 }
 
 void check_api(uint32_t api) {
@@ -222,6 +249,7 @@ ComponentInfo parse_component(const Json& json, const std::string& pointer) {
   component.summary = members.text("summary");
   component.parameters = members.required("parameters");
   if (!component.parameters.is_object()) throw wrong(members.at("parameters"), "an object is expected");
+  check_nested_kinds(component.parameters, members.at("parameters"));
   if (const Json* ports = members.optional("ports"); ports != nullptr) {
     Members sides(*ports, members.at("ports"));
     component.ports.in = sides.list("in", port_from);

@@ -48,7 +48,7 @@ class Merger {
       base = std::move(layer);
       return;
     }
-    if (parent_pointer(pointer) == "/nodes") swap_component(base, layer);
+    if (may_hold_component(pointer)) swap_component(base, layer);
 
     std::unordered_map<std::string, std::size_t> index;
     for (std::size_t i = 0; i < base.members.size(); ++i) index.emplace(base.members[i].first, i);
@@ -60,6 +60,7 @@ class Merger {
       if (member.is_null()) {
         if (present) {
           deleted[known->second] = true;
+          base.deleted.emplace_back(key, std::move(member.origin));
         } else {
           report_null(member, child, stray_, keys_of(base), diagnostics_);
         }
@@ -79,7 +80,8 @@ class Merger {
   }
 
  private:
-  /// Another component has other parameters: the base's would only be stale.
+  /// Another component, of a node or among a component's parameters, has other parameters: the base's would only be
+  /// stale.
   static void swap_component(Tree& base, const Tree& layer) {
     const Tree* before = base.find("use");
     const Tree* after = layer.find("use");
@@ -121,6 +123,11 @@ void remove_nulls(Tree& tree, const std::string& pointer, StrayNull stray, Diagn
   }
   std::erase_if(tree.members, [](const auto& member) { return member.second.is_null(); });
   std::erase_if(tree.elements, [](const Tree& element) { return element.is_null(); });
+}
+
+bool may_hold_component(std::string_view pointer) noexcept {
+  if (!pointer.starts_with("/nodes/")) return false;
+  return parent_pointer(pointer) == "/nodes" || pointer.find("/with/") != std::string_view::npos;
 }
 
 void merge_layer(Tree& base, Tree layer, StrayNull stray, Diagnostics& diagnostics) {

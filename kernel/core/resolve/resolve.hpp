@@ -1,10 +1,13 @@
 // From texts to one pipeline: extends, the file, overlays, --set, variables, and the schema of the pipeline file.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include <core/json/json.hpp>
@@ -52,20 +55,30 @@ class Resolved {
   [[nodiscard]] Diagnostic error_at_value(std::string_view pointer, std::string code, std::string message) const;
   [[nodiscard]] Diagnostic error_at_key(std::string_view pointer, std::string code, std::string message) const;
 
+  /// An error about a member that is missing: at the null that deleted it, or at the key of its object. Its label is set
+  /// only in the first case.
+  [[nodiscard]] Diagnostic error_at_missing(std::string_view object, std::string_view key, std::string code,
+                                            std::string message) const;
+
   /// The string at a pointer as a path: a relative one counted from the folder of the file that wrote it, from the
   /// current directory when --set or a default did. Nothing when the value is not a string.
   [[nodiscard]] std::optional<std::filesystem::path> path(std::string_view pointer) const;
 
   /// Checks the value at `pointer` against a schema and fills in its defaults, whose origin is then "default of
-  /// `subject`". A missing value is taken as an empty object and added. Returns false when errors were reported.
+  /// `subject`". A missing value is taken as an empty object and added. Returns false when errors were reported. What
+  /// stands in a secret's place and does not name an environment variable is an error, and "***" from then on.
   bool apply_schema(std::string_view pointer, const Json& schema, std::string subject, Diagnostics& diagnostics);
 
  private:
+  void hide_secrets(std::span<const Diagnostic> findings);
+  void refuse_variables_as_secrets(Json& value, const Json& schema, const CheckContext& context,
+                                   Diagnostics& diagnostics) const;
   bool apply(std::string_view pointer, const Json& schema, CheckContext context, std::string owner,
              Diagnostics& diagnostics);
 
   Json value_;
   PointerTable<Origin> origins_;
+  std::unordered_map<std::string, std::size_t> nodes_;  // Positions in "/nodes".
 
   friend Resolved resolve(const ResolveRequest& request, Diagnostics& diagnostics);
 };
@@ -73,7 +86,7 @@ class Resolved {
 /// Reads, merges and checks a pipeline. Never throws on bad input: everything is reported, in one go, and the result is
 /// as complete as the input allows. Besides the reader's and the checker's codes: missing-file, unreadable-file,
 /// extends-cycle, bad-extends, null-value, nothing-to-delete (warning), bad-set, unknown-name, unknown-variable,
-/// bad-reference, nested-variable, unused-variable (warning), reserved.
+/// bad-reference, nested-variable, unused-variable (warning).
 [[nodiscard]] Resolved resolve(const ResolveRequest& request, Diagnostics& diagnostics);
 
 }  // namespace tenon::core

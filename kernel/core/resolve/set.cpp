@@ -162,6 +162,7 @@ class Setter {
         remove_nulls(layer, parent, StrayNull::kWarning, diagnostics_);
       } else {
         holder.erase(last.key);
+        holder.deleted.emplace_back(last.key, std::move(value.origin));
       }
       return;
     }
@@ -170,8 +171,7 @@ class Setter {
       if (may_add(holder, last, parent)) holder.members.emplace_back(last.key, std::move(value));
       return;
     }
-    const bool other_component =
-        last.key == "use" && parent_pointer(parent) == "/nodes" && present->value != value.value;
+    const bool other_component = last.key == "use" && may_hold_component(parent) && present->value != value.value;
     *present = std::move(value);
     if (other_component) {
       holder.erase("with");

@@ -42,6 +42,7 @@ struct Maker {
 Json flatten_into(Tree& tree, PointerTable<Origin>& origins, PointerTable<Origin>::Id id) {
   Json value = std::move(tree.value);
   if (value.is_object()) {
+    for (auto& [key, null] : tree.deleted) origins.put(id, key, std::move(null));
     for (auto& [key, member] : tree.members) {
       const auto child = origins.put(id, key, std::move(member.origin));
       append_member(value, key, flatten_into(member, origins, child));

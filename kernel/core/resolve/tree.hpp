@@ -19,6 +19,7 @@ struct Tree {
   Json value = {};  ///< The scalar; for objects and arrays an empty one.
   std::vector<std::pair<std::string, Tree>> members = {};
   std::vector<Tree> elements = {};
+  std::vector<std::pair<std::string, Origin>> deleted = {};  ///< Members that a layer's null took away, and that null.
   Origin origin = {};
 
   [[nodiscard]] bool is_object() const noexcept { return value.is_object(); }
@@ -40,7 +41,7 @@ struct Tree {
 [[nodiscard]] Tree make_tree(const Document& document, LayerKind kind,
                              std::shared_ptr<const std::filesystem::path> folder);
 
-/// The tree as a value, and its origins by pointer.
+/// The tree as a value, and its origins by pointer; a member that was deleted has that of the null.
 [[nodiscard]] std::pair<Json, PointerTable<Origin>> flatten(Tree tree);
 
 /// Number of values in a tree, itself included.

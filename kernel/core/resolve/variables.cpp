@@ -83,7 +83,6 @@ class Substituter {
   /// Replaces references below; a value that is to be taken out is marked as discarded.
   void visit(Tree& tree, const std::string& pointer) {
     if (tree.text() != nullptr) return replace(tree, pointer);
-    forbid_secret(tree, pointer);
     for (auto& [key, member] : tree.members) visit(member, child_pointer(pointer, key));
     for (std::size_t i = 0; i < tree.elements.size(); ++i) visit(tree.elements[i], child_pointer(pointer, i));
     std::erase_if(tree.members, [](const auto& member) { return member.second.value.is_discarded(); });
@@ -224,14 +223,8 @@ class Substituter {
     if (text != nullptr && text->find(kOpening) != std::string::npos) {
       report(tree, pointer, "nested-variable", "a variable cannot refer to another", "write the value itself");
     }
-    forbid_secret(tree, pointer);
     for (const auto& [key, member] : tree.members) forbid_nesting(member, child_pointer(pointer, key));
     for (std::size_t i = 0; i < tree.elements.size(); ++i) forbid_nesting(tree.elements[i], child_pointer(pointer, i));
-  }
-
-  void forbid_secret(const Tree& tree, const std::string& pointer) {
-    if (tree.members.size() != 1 || tree.members[0].first != "env" || tree.members[0].second.text() == nullptr) return;
-    report(tree, pointer, "reserved", "{ \"env\": … } is reserved for secrets, which this version does not read", "");
   }
 
   void report_unused(const Tree& vars, std::span<const std::string> referenced) {

@@ -18,6 +18,7 @@ constexpr const char* kUnchanged = "training is unchanged";
 constexpr const char* kIncomparable = "training is unchanged; what was measured before is not comparable";
 constexpr const char* kFromHere = "counts from here on; equal bytes are no longer promised";
 constexpr const char* kConverted = "the position is converted in samples; equal bytes are no longer promised";
+constexpr const char* kAtTheStart = "training is unchanged: first values are read before the first step alone";
 constexpr const char* kInForce = "what is in force counts, and is compared as provenance";
 
 Verdict applied(std::string consequence) { return {Effect::kApplied, "", std::move(consequence), ""}; }
@@ -47,41 +48,65 @@ void add_sources(const Json* value, std::vector<std::string>& into) {
   }
 }
 
-/// The nodes of `open` and all behind them.
+/// The nodes of `open` and all behind them; of a node whose component one of them calls, that one alone.
 std::set<std::string> reached_from(const Json& pipeline, std::vector<std::string> open) {
   std::set<std::string> reached;
+  std::set<std::string> called;
   const Json* const nodes = find_member(pipeline, "nodes");
   while (!open.empty()) {
     const std::string name = std::move(open.back());
     open.pop_back();
     const Json* const node = member(nodes, name);
-    if (node != nullptr && reached.insert(name).second) add_sources(find_member(*node, "in"), open);
+    if (node == nullptr || !reached.insert(name).second) continue;
+    add_sources(find_member(*node, "in"), open);
+    const Json* const call = find_member(*node, "call");
+    if (call != nullptr && call->is_string()) called.insert(call->get<std::string>());
   }
+  reached.merge(called);
   return reached;
 }
 
-std::vector<std::string> fit_roots(const Json& pipeline) {
-  std::vector<std::string> roots;
-  const Json* const fit = find_member(pipeline, "fit");
-  add_sources(member(fit, "data"), roots);
-  const Json* const loss = member(fit, "loss");
+/// Data and losses of fit, or of one of its phases.
+void add_fit(const Json& fit, std::vector<std::string>& roots) {
+  add_sources(find_member(fit, "data"), roots);
+  const Json* const loss = find_member(fit, "loss");
   if (loss != nullptr && loss->is_object()) {
     for (const auto& [name, weight] : loss->items()) roots.push_back(name);
   } else {
     add_sources(loss, roots);
   }
+}
+
+std::vector<std::string> fit_roots(const Json& pipeline) {
+  std::vector<std::string> roots;
+  const Json* const fit = find_member(pipeline, "fit");
+  if (fit == nullptr) return roots;
+  add_fit(*fit, roots);
+  const Json* const phases = find_member(*fit, "phases");
+  if (phases == nullptr || !phases->is_array()) return roots;
+  for (const Json& phase : *phases) add_fit(phase, roots);
   return roots;
 }
 
+/// Of the only validation, or of all in a map.
 std::vector<std::string> validate_roots(const Json& pipeline) {
   std::vector<std::string> roots;
   const Json* const validate = find_member(pipeline, "validate");
-  add_sources(member(validate, "data"), roots);
-  add_sources(member(validate, "metrics"), roots);
+  const auto add = [&](const Json& one) {
+    add_sources(find_member(one, "data"), roots);
+    add_sources(find_member(one, "metrics"), roots);
+  };
+  if (validate == nullptr || !validate->is_object()) return roots;
+  add(*validate);
+  for (const Json& each : *validate) add(each);
   return roots;
 }
 
-std::string kind_of(const Json* node) {
+/// Of a call, the kind of the node that it names.
+std::string kind_of(const Json* node, const Json* nodes) {
+  if (const Json* const call = member(node, "call"); call != nullptr && call->is_string()) {
+    node = member(nodes, call->get<std::string>());
+  }
   const Json* const use = member(node, "use");
   if (use == nullptr || !use->is_string()) return "";
   const auto& text = use->get_ref<const std::string&>();
@@ -130,11 +155,11 @@ Verdict ContractRules::of_pipeline(const Difference& difference) const {
   if (top == "nodes" && path.size() > 1) return node(difference);
   if (top == "stop") return stop(difference);
   if (top == "validate") {
-    const bool interval = path.size() > 1 && path[1] == "every";
+    const bool interval = std::find(path.begin(), path.end(), "every") != path.end();
     return measured(interval ? kUnchanged : kIncomparable);
   }
-  constexpr std::array<std::string_view, 8> kFree{"$schema", "checkpoint", "export", "extends",
-                                                  "name",    "observe",    "test",   "vars"};
+  constexpr std::array<std::string_view, 9> kFree{"$schema", "checkpoint", "export", "extends", "name",
+                                                  "observe", "predict",    "test",   "vars"};
   if (std::ranges::find(kFree, top) != kFree.end()) return applied(kUnchanged);
   return refused("other", kFromHere);
 }
@@ -157,9 +182,18 @@ Verdict ContractRules::fit(const Difference& difference) const {
   const std::string key = difference.path.size() > 1 ? difference.path[1] : "";
   if (key == "epochs") return epochs(difference);
   if (key == "accumulate") return refused(key, kConverted);
-  if (key == "data") return refused(key, kConverted);
+  if (key == "data" || key == "limit" || key == "overfit") return refused("data", kConverted);
+  if (key == "phases") return phases(difference);
   if (key == "clip" || key == "loss" || key == "precision") return refused(key, kFromHere);
   return refused("other", kFromHere);
+}
+
+/// Phases are compared by their place in the list.
+Verdict ContractRules::phases(const Difference& difference) const {
+  const std::string key = difference.path.size() > 3 ? difference.path[3] : "";
+  if (key == "data") return refused(key, kConverted);
+  if (key == "optimizers") return refused("optimizer", kFromHere);
+  return refused("loss", kFromHere);
 }
 
 Verdict ContractRules::epochs(const Difference& difference) const {
@@ -181,9 +215,12 @@ Verdict ContractRules::epochs(const Difference& difference) const {
 
 Verdict ContractRules::node(const Difference& difference) const {
   const std::string& name = difference.path[1];
-  const Json* const was = member(find_member(before_, "nodes"), name);
-  const Json* const is = member(find_member(after_, "nodes"), name);
-  const std::string kind = kind_of(is != nullptr ? is : was);
+  const Json* const nodes_before = find_member(before_, "nodes");
+  const Json* const nodes_after = find_member(after_, "nodes");
+  const Json* const was = member(nodes_before, name);
+  const Json* const is = member(nodes_after, name);
+  std::string kind = kind_of(is, nodes_after);
+  if (kind.empty()) kind = kind_of(was, nodes_before);
   const bool added = was == nullptr;
   const bool gone = is == nullptr;
   const bool other = difference.path.size() > 2 && difference.path[2] == "use";
@@ -192,14 +229,22 @@ Verdict ContractRules::node(const Difference& difference) const {
   if (kind == "dataset" || kind == "transform" || kind == "loader") return data_node(difference, kind);
   if (kind == "distributed") return refused("world", kConverted);
   const bool of_training = kind == "model" || kind == "optimizer" || kind == "schedule" || kind == "precision";
-  if ((kind == "loss" || kind == "metric") && !fit_.contains(name)) {
+  // A call has no state: that is its target's.
+  const bool had_state = member(was, "use") != nullptr;
+  const bool has_state = member(is, "use") != nullptr;
+  const bool calls = !had_state && !has_state;
+  if ((kind == "loss" || kind == "metric" || calls) && !fit_.contains(name)) {
     return validate_.contains(name) ? measured(kIncomparable) : applied(kUnchanged);
   }
   if (!of_training && kind != "loss" && kind != "metric") return refused("other", kFromHere);
-  if (gone) return refused(kind, "its state in the checkpoint is dropped");
-  if (added) return anew(kind, name, "it begins anew");
+  if (calls) return refused(kind, kFromHere);
+  if (gone || (other && !has_state)) return refused(kind, "its state in the checkpoint is dropped");
+  if (added || (other && !had_state)) return anew(kind, name, "it begins anew");
   if (other) return anew(kind, name, "its state in the checkpoint is dropped; it begins anew");
   if (kind == "optimizer") return optimizer(difference);
+  const std::string key = difference.path.size() > 2 ? difference.path[2] : "";
+  if (kind == "model" && key == "load") return applied(kAtTheStart);
+  if (kind == "model" && key == "frozen") return refused(kind, kFromHere);
   if (kind == "model") return refused(kind, "the weights in the checkpoint go into the changed model, where they fit");
   return refused(kind, kFromHere);
 }

@@ -38,6 +38,7 @@ class ContractRules {
  private:
   [[nodiscard]] Verdict run(const Difference& difference) const;
   [[nodiscard]] Verdict fit(const Difference& difference) const;
+  [[nodiscard]] Verdict phases(const Difference& difference) const;
   [[nodiscard]] Verdict epochs(const Difference& difference) const;
   [[nodiscard]] Verdict node(const Difference& difference) const;
   [[nodiscard]] Verdict data_node(const Difference& difference, const std::string& kind) const;

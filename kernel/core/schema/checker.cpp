@@ -45,7 +45,17 @@ Diagnostic to_diagnostic(Violation violation, const CheckContext& context) {
   diagnostic.label = std::move(violation.label);
   diagnostic.notes = std::move(violation.notes);
   diagnostic.secondary = located.secondary;
-  if (at_object || !located.exact) {
+  if (violation.hidden) {
+    diagnostic.hidden.push_back(located.value);
+    for (const Label& each : located.secondary) diagnostic.hidden.push_back(each.span);
+  }
+  const Located deleted = at_object && !violation.member.empty() && context.locate
+                              ? context.locate(child_pointer(violation.pointer, violation.member))
+                              : Located{.exact = false};
+  if (deleted.exact) {
+    diagnostic.span = deleted.value;
+    diagnostic.label = std::string(kDeletedHere);
+  } else if (at_object || !located.exact) {
     diagnostic.span = mark_of_object(located);
   } else {
     diagnostic.span = at_key && located.key ? located.key : located.value;

@@ -18,8 +18,13 @@ struct Located {
   Span value = {};                    ///< Its value; where a variable stands for it, the reference.
   Span editable = {};                 ///< What a corrected value would replace; empty where no single text would do.
   std::vector<Label> secondary = {};  ///< Further places of interest: the variable's value.
-  bool exact = true;                  ///< False when the pointer is not written and this is its nearest ancestor.
+  /// False when the pointer is not written and this is its nearest ancestor. A null that deleted the value counts as
+  /// written.
+  bool exact = true;
 };
+
+/// Stands under the null of a later layer that took a key away which is needed.
+constexpr std::string_view kDeletedHere = "null deletes it: give it a value";
 
 using Locate = std::function<Located(std::string_view pointer)>;
 
@@ -41,7 +46,8 @@ struct CheckContext {
 /// Understood: type (1.0 is not an integer), properties, required, additionalProperties, patternProperties,
 /// propertyNames, enum, const, minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf, minItems, maxItems,
 /// uniqueItems, minProperties, items (one schema), minLength, maxLength, pattern, anyOf, oneOf, allOf, not, $ref within `schema`.
-/// "x-unit" makes a string a quantity; minimum and exclusiveMinimum then bound its number.
+/// "x-unit" makes a string a quantity; minimum and exclusiveMinimum then bound its number. "x-secret" takes only
+/// { "env": "NAME" }: whatever else is there is one bad-secret, which neither repeats nor shows the value.
 ///
 /// Throws tenon::Error(kPlugin) when the schema itself is broken (a $ref that leads nowhere, an invalid pattern).
 void check_value(const Json& value, const Json& schema, const CheckContext& context, Diagnostics& diagnostics);

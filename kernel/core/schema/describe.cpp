@@ -107,6 +107,8 @@ const Json& follow_reference(const Json& schema, const Json& root) {
 
 std::string describe_type(const Json& unresolved, const Json& root) {
   const Json& schema = follow_reference(unresolved, root);
+  if (find_member(schema, "x-secret") != nullptr) return "secret";
+  if (const std::string_view kind = text_of(schema, "x-component"); !kind.empty()) return std::string(kind);
   if (const Json* value = find_member(schema, "const")) return dump(*value);
   if (const Json* values = find_member(schema, "enum")) return fmt::format("{}", fmt::join(enum_texts(*values), " | "));
   if (const Json* any = alternatives_of(schema)) {
@@ -129,6 +131,10 @@ std::string describe_type(const Json& unresolved, const Json& root) {
 
 std::string describe_wanted(const Json& unresolved, const Json& root) {
   const Json& schema = follow_reference(unresolved, root);
+  if (find_member(schema, "x-secret") != nullptr) return R"({ "env": "NAME" })";
+  if (const std::string_view kind = text_of(schema, "x-component"); !kind.empty()) {
+    return fmt::format(R"({} such as {{ "use": "{}:name" }})", with_article(kind), kind);
+  }
   if (const Json* value = find_member(schema, "const")) return dump(*value);
   if (const Json* values = find_member(schema, "enum")) {
     return fmt::format("{}{}", values->size() == 1 ? "" : "one of ", fmt::join(enum_texts(*values), ", "));

@@ -8,7 +8,8 @@
 namespace tenon::core {
 
 /// The type of a property in few words: `number > 0`, `0..1`, `bool`, `integer >= 1 | "auto"`, `"a" | "b"`,
-/// `span such as "500 steps"`, `list of integer >= 0`. `root` is the schema in which `$ref` is looked up.
+/// `span such as "500 steps"`, `list of integer >= 0`, `transform` for a component, `secret`. `root` is the schema in
+/// which `$ref` is looked up.
 [[nodiscard]] std::string describe_type(const Json& unresolved, const Json& root);
 
 /// The same within a sentence: `a number > 0`, `true or false`, `an integer >= 1 or "auto"`, `one of "a", "b"`.

@@ -58,6 +58,14 @@ std::vector<Repair> repairs_of(const Json& value) {
   return repairs;
 }
 
+/// A component written as its name alone.
+std::vector<Repair> component_repairs(const Json& value) {
+  if (!value.is_string()) return {};
+  Json whole{{"use", value}};
+  const std::string label = fmt::format("write {{ \"use\": {} }}", dump(value));
+  return {{std::move(whole), label, Applicability::kMaybe}};
+}
+
 const Json* alternatives_of(const Json& schema) {
   const Json* any = find_member(schema, "anyOf");
   return any != nullptr ? any : find_member(schema, "oneOf");
@@ -97,6 +105,23 @@ TextForms text_forms(const std::vector<const Json*>& forms) {
   return texts;
 }
 
+/// Whether a value of this schema is a secret or holds one.
+bool holds_secret(const Json& unresolved, const Json& root, int depth = 0) {
+  const Json& schema = follow_reference(unresolved, root);
+  if (!schema.is_object() || depth > 5) return false;
+  if (find_member(schema, "x-secret") != nullptr) return true;
+  const auto below = [&](const Json& part) { return holds_secret(part, root, depth + 1); };
+  for (const char* const part : {"items", "additionalProperties"}) {
+    const Json* const found = find_member(schema, part);
+    if (found != nullptr && below(*found)) return true;
+  }
+  for (const char* const parts : {"properties", "anyOf", "oneOf"}) {
+    const Json* const found = find_member(schema, parts);
+    if (found != nullptr && std::any_of(found->begin(), found->end(), below)) return true;
+  }
+  return false;
+}
+
 bool is_about_type(const Violation& violation, const std::string& pointer) {
   return violation.pointer == pointer && violation.at == Violation::At::kValue && violation.code != "out-of-range" &&
          violation.code != "bad-length" && violation.code != "bad-format";
@@ -108,6 +133,10 @@ std::vector<Violation> Validator::best_alternative(const Json& value, const Json
   if (quiet_) return {{.code = "wrong-type", .pointer = pointer}};
   std::vector<const Json*> forms;
   collect_forms(schema, root_, forms);
+  const bool is_secret = std::any_of(forms.begin(), forms.end(),
+                                     [](const Json* form) { return find_member(*form, "x-secret") != nullptr; });
+  if (is_secret) return {bad_secret(schema, pointer)};
+  if (value.is_primitive() && holds_secret(schema, root_)) return {wrong_type(value, schema, pointer)};
 
   if (value.is_string()) {
     const TextForms texts = text_forms(forms);
@@ -141,8 +170,24 @@ std::vector<Violation> Validator::best_alternative(const Json& value, const Json
   return {only_words ? unknown_value(value, schema, texts.words, pointer) : wrong_type(value, schema, pointer)};
 }
 
+Violation Validator::bad_secret(const Json& schema, const std::string& pointer) const {
+  if (quiet_) return {.code = "bad-secret", .pointer = pointer};
+  return {.code = "bad-secret",
+          .pointer = pointer,
+          .text = fmt::format("is a secret and must be {}", describe_wanted(schema, root_)),
+          .label = "name the environment variable that holds it",
+          .notes = {"a secret stands in no file: it is read from the environment where it is used"},
+          .hidden = true};
+}
+
 Violation Validator::wrong_type(const Json& value, const Json& schema, const std::string& pointer) {
   if (quiet_) return {.code = "wrong-type", .pointer = pointer};
+  if (holds_secret(schema, root_)) {
+    return {.code = "wrong-type",
+            .pointer = pointer,
+            .text = fmt::format("must be {}", describe_wanted(schema, root_)),
+            .hidden = true};
+  }
   Violation violation{.code = "wrong-type",
                       .pointer = pointer,
                       .text = fmt::format("must be {}, not {}", describe_wanted(schema, root_), describe_value(value))};
@@ -160,7 +205,9 @@ Violation Validator::wrong_type(const Json& value, const Json& schema, const std
     violation.replacement = with_unit(dump(value), units.front());
     return violation;
   }
-  for (const Repair& repair : repairs_of(value)) {
+  const bool is_component = std::any_of(forms.begin(), forms.end(),
+                                        [](const Json* form) { return find_member(*form, "x-component") != nullptr; });
+  for (const Repair& repair : is_component ? component_repairs(value) : repairs_of(value)) {
     if (!holds(repair.value, schema)) continue;
     violation.label = repair.label;
     violation.replacement = dump(repair.value);
@@ -200,6 +247,7 @@ Violation Validator::unknown_key(const std::string& name, const Json& schema, co
     violation.label = fmt::format("did you mean {}?", core::quoted(*meant));
     violation.replacement = *meant;
     violation.applicability = is_slip(name, *meant) ? Applicability::kSafe : Applicability::kMaybe;
+    violation.hidden = holds_secret(*find_member(*find_member(schema, "properties"), *meant), root_);
   }
   const std::string known = describe_properties(schema, root_);
   violation.notes = {known.empty() ? fmt::format("it has no {}s", noun_) : fmt::format("{}s: {}", noun_, known)};

@@ -79,6 +79,14 @@ bool in_bounds(long double number, const Json& schema) {
 
 }  // namespace
 
+bool Validator::names_secret(const Json& value, const Json& schema) {
+  const Json* const variable = find_member(value, "env");
+  if (variable == nullptr || !variable->is_string() || value.size() != 1) return false;
+  const Json* const rule = find_value(schema, "/properties/env/pattern");
+  const auto& name = variable->get_ref<const std::string&>();
+  return rule != nullptr && rule->is_string() ? matches(name, rule->get<std::string>()) : !name.empty();
+}
+
 std::vector<Violation> Validator::check(const Json& value, const Json& schema, const std::string& pointer) {
   Violations out;
   check_into(value, schema, pointer, out);
@@ -96,6 +104,10 @@ void Validator::check_into(const Json& value, const Json& unresolved, const std:
   const Json& schema = follow_reference(unresolved, root_);
   if (schema.is_boolean()) {
     if (schema == false) out.push_back({.code = "bad-value", .pointer = pointer, .text = "is not allowed here"});
+    return;
+  }
+  if (find_member(schema, "x-secret") != nullptr) {
+    if (!names_secret(value, schema)) out.push_back(bad_secret(schema, pointer));
     return;
   }
   if (++depth_ > kDeepest) throw Error(ErrorCode::kPlugin, "the schema contains itself");

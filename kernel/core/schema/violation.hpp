@@ -28,6 +28,7 @@ struct Violation {
   std::optional<std::string> replacement = {};  ///< JSON text for the value, or the bare name for a key.
   Applicability applicability = Applicability::kMaybe;
   std::string member = {};  ///< The key that is missing.
+  bool hidden = false;      ///< The value may be a secret, which nobody may show.
 };
 
 /// Finds violations. Lives for one check: it keeps compiled patterns.
@@ -46,6 +47,8 @@ class Validator {
   [[nodiscard]] bool holds(const Json& value, const Json& schema);
 
   void check_into(const Json& value, const Json& unresolved, const std::string& pointer, Violations& out);
+  /// Whether a secret's value is the name of a variable.
+  [[nodiscard]] bool names_secret(const Json& value, const Json& schema);
   [[nodiscard]] bool check_constants(const Json& value, const Json& schema, const std::string& pointer,
                                      Violations& out);
   [[nodiscard]] bool check_type(const Json& value, const Json& schema, const std::string& pointer, Violations& out);
@@ -58,6 +61,7 @@ class Validator {
   void check_combined(const Json& value, const Json& schema, const std::string& pointer, Violations& out);
 
   [[nodiscard]] Violations best_alternative(const Json& value, const Json& schema, const std::string& pointer);
+  [[nodiscard]] Violation bad_secret(const Json& schema, const std::string& pointer) const;
   [[nodiscard]] Violation wrong_type(const Json& value, const Json& schema, const std::string& pointer);
   [[nodiscard]] Violation unknown_value(const Json& value, const Json& schema, const std::vector<std::string>& names,
                                         const std::string& pointer) const;

@@ -58,6 +58,14 @@ void Diagnostics::sort() {
   for (Diagnostic& diagnostic : kept) add(std::move(diagnostic));
 }
 
+std::vector<Span> Diagnostics::hidden() const {
+  std::vector<Span> places;
+  for (const Diagnostic& diagnostic : all_) {
+    places.insert(places.end(), diagnostic.hidden.begin(), diagnostic.hidden.end());
+  }
+  return places;
+}
+
 int Diagnostics::exit_code() const noexcept {
   for (const Diagnostic& diagnostic : all_) {
     if (diagnostic.severity == Severity::kError) return tenon::exit_code(diagnostic.error_code);

@@ -45,6 +45,8 @@ struct Diagnostic {
   std::vector<Label> secondary = {};
   std::vector<std::string> notes = {};  ///< Each one line, printed behind "   = ".
   std::optional<Suggestion> suggestion = {};
+  /// Places that may hold a secret: no rendering shows them, also not those of other findings on the same line.
+  std::vector<Span> hidden = {};
   ErrorCode error_code = ErrorCode::kConfig;  ///< Group that decides the exit code of an error.
 };
 
@@ -68,6 +70,9 @@ class Diagnostics {
   /// Orders by place: sources in the order in which they first appear, then offset; findings without a place come
   /// first. Stable. Drops exact repetitions (same code, place and message).
   void sort();
+
+  /// What any of them hides.
+  [[nodiscard]] std::vector<Span> hidden() const;
 
   /// Exit code of the first error in the present order; 0 without errors.
   [[nodiscard]] int exit_code() const noexcept;

@@ -18,9 +18,26 @@ struct Cells {
   std::vector<std::size_t> columns;  // One more than the line has bytes.
 };
 
-Cells make_cells(std::string_view line) {
+/// Bytes from `begin` on, to its line's end at most, that lie in hidden places which cover `begin`.
+std::size_t hidden_bytes(const Source& source, std::size_t begin, std::size_t end, std::span<const Span> hidden) {
+  std::size_t last = begin;
+  for (const Span& each : hidden) {
+    if (each.source.get() == &source && each.begin <= begin && begin < each.end) last = std::max(last, each.end);
+  }
+  return std::min(last, end) - begin;
+}
+
+/// `line` begins at the byte `begin` of the source.
+Cells make_cells(std::string_view line, const Source& source, std::size_t begin, std::span<const Span> hidden) {
   Cells cells;
+  const std::size_t end = begin + line.size();
   while (!line.empty()) {
+    if (const std::size_t covered = hidden_bytes(source, end - line.size(), end, hidden); covered > 0) {
+      cells.columns.insert(cells.columns.end(), covered, cells.shown.size());
+      cells.shown.insert(cells.shown.end(), 3, "*");
+      line.remove_prefix(covered);
+      continue;
+    }
     const std::size_t length = code_point_length(line);
     const auto byte = static_cast<unsigned char>(line.front());
     const std::size_t bytes = std::max<std::size_t>(length, 1);
@@ -38,7 +55,7 @@ Cells make_cells(std::string_view line) {
 
 }  // namespace
 
-Excerpt make_excerpt(const Span& span) {
+Excerpt make_excerpt(const Span& span, std::span<const Span> hidden) {
   const std::size_t number = span.position().line;
   std::string_view line = span.source->line(number);
   std::size_t origin = span.source->line_begin(number);
@@ -52,7 +69,7 @@ Excerpt make_excerpt(const Span& span) {
     return cells.columns[std::min(offset > origin ? offset - origin : 0, line.size())];
   };
 
-  const Cells cells = make_cells(line);
+  const Cells cells = make_cells(line, *span.source, origin, hidden);
   Excerpt excerpt;
   excerpt.mark = column_of(cells, span.begin);
   excerpt.length = std::max<std::size_t>(column_of(cells, span.end), excerpt.mark + 1) - excerpt.mark;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 
 #include <core/text/source.hpp>
@@ -15,7 +16,8 @@ struct Excerpt {
   std::size_t length = 1;  ///< Marked columns, at least one.
 };
 
-/// The line in which `span` begins. A span that goes on behind its line is marked to the line's end.
-[[nodiscard]] Excerpt make_excerpt(const Span& span);
+/// The line in which `span` begins. A span that goes on behind its line is marked to the line's end. What lies in one
+/// of `hidden` is shown as "***".
+[[nodiscard]] Excerpt make_excerpt(const Span& span, std::span<const Span> hidden = {});
 
 }  // namespace tenon::core

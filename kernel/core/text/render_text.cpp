@@ -41,6 +41,7 @@ struct Mark {
   const Span* span;
   std::string_view label;
   bool primary;
+  bool shown = false;
 };
 
 /// Width of the column for line numbers: that of the greatest number shown, at least two.
@@ -55,7 +56,10 @@ std::size_t gutter_width(const std::vector<Mark>& marks) {
 
 class TextRenderer {
  public:
-  TextRenderer(const Diagnostic& diagnostic, bool color) : diagnostic_(diagnostic), color_(color) {}
+  TextRenderer(const Diagnostic& diagnostic, const RenderOptions& options)
+      : diagnostic_(diagnostic), color_(options.color), hidden_(diagnostic.hidden) {
+    hidden_.insert(hidden_.end(), options.hidden.begin(), options.hidden.end());
+  }
 
   std::string render() {
     title();
@@ -65,7 +69,7 @@ class TextRenderer {
       if (label.span) marks.push_back({&label.span, label.text, false});
     }
     width_ = gutter_width(marks);
-    for (const Mark& mark : marks) show(mark);
+    for (std::size_t i = 0; i < marks.size(); ++i) show(marks, i);
     if (!diagnostic_.span && !diagnostic_.label.empty()) note(diagnostic_.label);
     for (const std::string& text : diagnostic_.notes) note(text);
     return std::move(out_);
@@ -83,22 +87,36 @@ class TextRenderer {
     }
   }
 
-  void show(const Mark& mark) {
+  /// Shows a mark, and below its line all later marks on the same line; one that was shown so is not shown again.
+  void show(std::vector<Mark>& marks, std::size_t which) {
+    const Mark& mark = marks[which];
+    if (mark.shown) return;
     const Source& source = *mark.span->source;
     const bool argument = source.kind() == Source::Kind::kArgument;
     out_ += fmt::format("  {} {}", paint(kBlue, mark.primary ? "-->" : ":::", color_), mark.span->describe());
     if (mark.primary && !diagnostic_.pointer.empty()) out_ += "  " + visible(diagnostic_.pointer);
     out_ += '\n';
 
-    const Excerpt excerpt = make_excerpt(*mark.span);
+    const Excerpt excerpt = make_excerpt(*mark.span, hidden_);
+    const std::size_t line = source.line_of(mark.span->begin);
     const std::string prefix = argument ? source.path() + " " : std::string();
-    const std::string number = argument ? std::string() : fmt::format("{}", mark.span->position().line);
-    gutter(number);
+    gutter(argument ? std::string() : fmt::format("{}", line));
     out_ += fmt::format(" {}{}\n", prefix, excerpt.text);
+    underline(mark, excerpt, prefix.size());
+    for (std::size_t i = which + 1; i < marks.size(); ++i) {
+      if (marks[i].span->source != mark.span->source || source.line_of(marks[i].span->begin) != line) continue;
+      const Excerpt other = make_excerpt(*marks[i].span, hidden_);
+      if (other.text != excerpt.text) continue;  // A long line was cut elsewhere.
+      underline(marks[i], other, prefix.size());
+      marks[i].shown = true;
+    }
+  }
+
+  void underline(const Mark& mark, const Excerpt& excerpt, std::size_t shift) {
     gutter("");
     const std::string carets(excerpt.length, mark.primary ? '^' : '-');
     const std::string label = mark.label.empty() ? std::string() : fmt::format(" {}", mark.label);
-    out_ += fmt::format(" {}{}\n", std::string(prefix.size() + excerpt.mark, ' '),
+    out_ += fmt::format(" {}{}\n", std::string(shift + excerpt.mark, ' '),
                         paint(mark.primary ? style_of(diagnostic_.severity) : kBlue, carets + label, color_));
   }
 
@@ -110,6 +128,7 @@ class TextRenderer {
 
   const Diagnostic& diagnostic_;
   bool color_;
+  std::vector<Span> hidden_;
   std::size_t width_ = 2;
   std::string out_;
 };
@@ -121,12 +140,15 @@ std::string counted(std::size_t count, std::string_view noun) {
 }  // namespace
 
 std::string render_text(const Diagnostic& diagnostic, const RenderOptions& options) {
-  return TextRenderer(diagnostic, options.color).render();
+  return TextRenderer(diagnostic, options).render();
 }
 
 std::string render_text(const Diagnostics& diagnostics, const RenderOptions& options) {
   std::string out;
-  for (const Diagnostic& diagnostic : diagnostics.all()) out += render_text(diagnostic, options);
+  const std::vector<Span> hidden = diagnostics.hidden();
+  RenderOptions each = options;
+  each.hidden = hidden;
+  for (const Diagnostic& diagnostic : diagnostics.all()) out += render_text(diagnostic, each);
   std::string counts;
   if (diagnostics.errors() > 0) counts = counted(diagnostics.errors(), "error");
   if (diagnostics.warnings() > 0) {

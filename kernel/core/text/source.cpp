@@ -19,6 +19,12 @@ std::vector<std::size_t> find_line_starts(std::string_view text) {
   return starts;
 }
 
+bool is_ascii(std::string_view text) noexcept {
+  unsigned high = 0;
+  for (const char c : text) high |= static_cast<unsigned char>(c);
+  return high < 0x80;
+}
+
 bool is_continuation(char byte) noexcept { return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U; }
 
 }  // namespace
@@ -40,9 +46,7 @@ std::size_t code_point_length(std::string_view text) noexcept {
 }
 
 std::size_t count_code_points(std::string_view text) noexcept {
-  unsigned high = 0;
-  for (const char c : text) high |= static_cast<unsigned char>(c);
-  if (high < 0x80) return text.size();
+  if (is_ascii(text)) return text.size();
   std::size_t count = 0;
   while (!text.empty()) {
     text.remove_prefix(std::max<std::size_t>(code_point_length(text), 1));
@@ -52,14 +56,23 @@ std::size_t count_code_points(std::string_view text) noexcept {
 }
 
 Source::Source(std::string path, std::string text, Kind kind)
-    : path_(std::move(path)), text_(std::move(text)), line_starts_(find_line_starts(text_)), kind_(kind) {}
+    : path_(std::move(path)),
+      text_(std::move(text)),
+      line_starts_(find_line_starts(text_)),
+      ascii_(is_ascii(text_)),
+      kind_(kind) {}
+
+std::size_t Source::line_of(std::size_t offset) const noexcept {
+  const auto next = std::upper_bound(line_starts_.begin(), line_starts_.end(), std::min(offset, text_.size()));
+  return static_cast<std::size_t>(next - line_starts_.begin());
+}
 
 Position Source::position(std::size_t offset) const noexcept {
   offset = std::min(offset, text_.size());
-  const auto next = std::upper_bound(line_starts_.begin(), line_starts_.end(), offset);
-  const auto number = static_cast<std::size_t>(next - line_starts_.begin());
+  const std::size_t number = line_of(offset);
   const std::size_t begin = line_begin(number);
   if (offset <= begin) return {number, 1};
+  if (ascii_) return {number, 1 + offset - begin};
   for (std::size_t back = 1; back < 4 && offset < text_.size() && offset >= begin + back; ++back) {
     if (code_point_length(text().substr(offset - back)) > back) {
       offset -= back;

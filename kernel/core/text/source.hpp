@@ -33,8 +33,11 @@ class Source {
   [[nodiscard]] Kind kind() const noexcept { return kind_; }
 
   /// Line and column of a byte offset; offsets past the end are taken as the end, those inside a code point as its
-  /// start. Logarithmic in the number of lines, linear in the length of one line.
+  /// start. Logarithmic in the number of lines; linear in the length of one line where the text is not all ASCII.
   [[nodiscard]] Position position(std::size_t offset) const noexcept;
+
+  /// The line that holds a byte offset, from 1. Logarithmic in the number of lines.
+  [[nodiscard]] std::size_t line_of(std::size_t offset) const noexcept;
 
   /// A line from 1 without its line end and without a byte order mark; empty past the last line.
   [[nodiscard]] std::string_view line(std::size_t number) const noexcept;
@@ -48,6 +51,7 @@ class Source {
   std::string path_;
   std::string text_;
   std::vector<std::size_t> line_starts_;
+  bool ascii_;
   Kind kind_;
 };
 

@@ -118,13 +118,16 @@ void BatchJob::check_shapes() const {
       continue;
     }
     const auto text = [](const Shape& shape) { return to_string(std::vector<Dim>(shape.begin(), shape.end())); };
+    const FieldSpec& field = layout_.spec[i];
+    const bool maybe_text = field.dtype == Dtype::kUint8 && field.shape.size() == 1;
     throw Error(
         ErrorCode::kData,
         fmt::format("field \"{}\" has different shapes within batch {} of epoch {} of \"{}\": sample {} has {}, "
-                    "sample {}, the first of the batch, has {}; crop, resize or pad them to one shape",
-                    layout_.spec[i].name, request_.index, request_.epoch, stream_.dataset_node(),
+                    "sample {}, the first of the batch, has {}; {}crop, resize or pad them to one shape",
+                    field.name, request_.index, request_.epoch, stream_.dataset_node(),
                     request_.samples[static_cast<std::size_t>(other - shapes.begin())], text(*other),
-                    request_.samples.front(), text(shapes.front())));
+                    request_.samples.front(), text(shapes.front()),
+                    maybe_text ? "if it is text, put transform:encode_categories before the loader; if not, " : ""));
   }
 }
 

@@ -6,9 +6,9 @@
 //   };
 //
 // A member may be bool, int64_t, double, std::string, std::filesystem::path, an enum with TENON_ENUM, Span, Time,
-// Bytes, a struct with TENON_PARAMS of its own, a std::vector or a std::map<std::string, T> of any of these, or
-// std::optional<T>, which reads `T | "auto"` and is empty for "auto" (or for the field's own word). Text is parsed in
-// libtenon_api: this header pulls in no JSON library.
+// Bytes, Secret, Nested, a struct with TENON_PARAMS of its own, a std::vector or a std::map<std::string, T> of any of
+// these, or std::optional<T>, which reads `T | "auto"` and is empty for "auto" (or for the field's own word). Text is
+// parsed in libtenon_api: this header pulls in no JSON library.
 #pragma once
 
 #include <cstdint>
@@ -26,10 +26,18 @@
 #include <vector>
 
 #include <tenon/quantity.hpp>
+#include <tenon/secret.hpp>
 
 namespace tenon {
 
 class Fields;
+
+/// A component as a parameter: `{ "use": "transform:cutout", "with": { … } }`, declared by Field::component. The host
+/// makes it and hands it over by the ability Nesting (tenon/components/nesting.hpp); these are the pipeline's words.
+struct Nested {
+  std::string use;          ///< "transform:cutout"; empty where there is no default component.
+  std::string with = "{}";  ///< Its parameters as JSON text, defaults resolved where the host made the outer one.
+};
 
 /// Names of an enum's values, in the order of its enumerators from 0 on. See TENON_ENUM.
 struct EnumNames {
@@ -69,8 +77,8 @@ struct StructSlot {
 
 /// Where a value is written to and read from, by type.
 struct Slot {
-  std::variant<bool*, int64_t*, double*, std::string*, std::filesystem::path*, Span*, Time*, Bytes*, EnumSlot,
-               StructSlot, ListSlot, MapSlot>
+  std::variant<bool*, int64_t*, double*, std::string*, std::filesystem::path*, Span*, Time*, Bytes*, Secret*, Nested*,
+               EnumSlot, StructSlot, ListSlot, MapSlot>
       target;
 };
 
@@ -158,9 +166,11 @@ struct FieldInfo {
   std::string word;  // stands for an empty optional member; such a member alone has one
   bool required = false;
   bool schedulable = false;
+  bool agree = false;
   std::optional<double> minimum, maximum, above, below;
   std::optional<int64_t> min_items;
   std::string reference;  // what the text refers to, such as "metric"
+  std::string component;  // kind of the component that it is, such as "transform"
 };
 
 }  // namespace detail
@@ -188,8 +198,15 @@ class Field {
   /// The word that stands for an empty std::optional, where "auto" does not say it well.
   Field& word(std::string text) { return info_.word = std::move(text), *this; }
 
+  /// Nodes that use one component over the same inputs must be given the same value, as parts of one split must be.
+  Field& agree() { return info_.agree = true, *this; }
+
   /// The text names a metric; the component receives its full log key ("validate.acc").
   Field& metric_reference() { return info_.reference = "metric", *this; }
+
+  /// The kind of component that a Nested, or each one in a list or map of them, is. A Nested must have it, and be
+  /// required, optional, in a list or map, or have a default component.
+  Field& component(std::string kind) { return info_.component = std::move(kind), *this; }
 
   /// The text, or each key of the map, names an input port of the node that this node's `of` names.
   Field& port_reference() { return info_.reference = "port", *this; }

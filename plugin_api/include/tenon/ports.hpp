@@ -27,6 +27,8 @@ struct Port {
   bool pass = false;                ///< An output rule: hands on all fields of the input.
   std::vector<std::string> except;  ///< Fields that `pass` leaves out.
   bool open = false;                ///< Known only once the plan is made.
+  std::string like;                 ///< An input in the units of that other input, as a prediction is of its target.
+  std::string classes;              ///< An input that scores the classes which that other input numbers, as logits do.
 
   /// A port with types and a shape.
   static Port of(std::string name, std::vector<Dtype> dtypes, std::vector<Axis> shape) {
@@ -51,6 +53,20 @@ struct Port {
     Port port = any(std::move(name), std::move(dtypes));
     port.any_shape = false;
     port.same_shape = true;
+    return port;
+  }
+
+  /// This port in the units of another input port: where that one is rescaled, both are brought back together.
+  [[nodiscard]] Port in_units_of(std::string other) const {
+    Port port = *this;
+    port.like = std::move(other);
+    return port;
+  }
+
+  /// This port as scores of the classes that another input port numbers: where those have names, predictions show them.
+  [[nodiscard]] Port classes_of(std::string other) const {
+    Port port = *this;
+    port.classes = std::move(other);
     return port;
   }
 

@@ -18,6 +18,12 @@ std::string& failure() {
   return path;
 }
 
+/// What sees the outputs of modules on this thread.
+Module::Watch::See& watcher() {
+  thread_local Module::Watch::See see;
+  return see;
+}
+
 template <class Slot>
 void require_unique(const std::vector<Slot*>& siblings, const std::string& name, const std::string& where) {
   const auto same = [&](const Slot* sibling) { return sibling->name() == name; };
@@ -71,8 +77,22 @@ void Module::visit_buffers(const std::function<void(const std::string& name, Buf
 }
 
 Tensors Module::operator()(const Tensors& in, StepContext& context) {
-  return entered([&] { return forward(in, context); });
+  Tensors out = entered([&] { return forward(in, context); });
+  show(out);
+  return out;
 }
+
+void Module::show(const Tensors& out) const {
+  if (watcher()) watcher()(*this, out);
+}
+
+void Module::show(const at::Tensor& out) const {
+  if (watcher()) watcher()(*this, Tensors{{"", out}});
+}
+
+Module::Watch::Watch(See see) { watcher() = std::move(see); }
+
+Module::Watch::~Watch() { watcher() = nullptr; }
 
 Tensors Module::forward(const Tensors& /*in*/, StepContext& /*context*/) {
   throw Error(ErrorCode::kPlugin, "the module \"" + path() + "\" takes no named tensors: it has no such forward");

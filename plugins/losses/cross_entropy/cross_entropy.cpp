@@ -40,7 +40,8 @@ class CrossEntropy final : public Loss {
   }
 
   static Ports ports() {
-    return {{Port::of("logits", {Dtype::kFloat32, Dtype::kFloat64, Dtype::kFloat16, Dtype::kBfloat16}, {"N", "C", "*"}),
+    return {{Port::of("logits", {Dtype::kFloat32, Dtype::kFloat64, Dtype::kFloat16, Dtype::kBfloat16}, {"N", "C", "*"})
+                 .classes_of("target"),
              Port::of("target", {Dtype::kInt64}, {"N", "*"})},
             {}};
   }

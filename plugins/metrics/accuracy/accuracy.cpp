@@ -5,6 +5,8 @@
 
 #include <ATen/ATen.h>
 
+#include <support/class_targets.hpp>
+#include <support/shapes.hpp>
 #include <tenon/components/metric.hpp>
 #include <tenon/registration.hpp>
 
@@ -22,53 +24,43 @@ struct AccuracyParams {
 /// For logits [N, C, …] and targets [N, …]: found / counted. The rank of a target is the number of classes that come
 /// before it: those with a higher logit, and among equal ones those of a lower index, so that a model that gives the same
 /// logit to all classes scores as if it always said class 0. A logit that is NaN comes before every number, and a target
-/// whose own logit is NaN is never found.
+/// whose own logit is NaN is never found. One logit x for each target ([N] or [N, 1]) means class 1 where x > 0, and else
+/// class 0, as if the logits of the two were 0 and x.
 class Accuracy final : public Metric {
  public:
-  explicit Accuracy(const AccuracyParams& params) : params_(params) {}
+  explicit Accuracy(const AccuracyParams& params) : params_(params), targets_(params.ignore_index) {}
 
-  static Ports ports() {
-    return {{Port::of("logits", {Dtype::kFloat32, Dtype::kFloat64, Dtype::kFloat16, Dtype::kBfloat16}, {"N", "C", "*"}),
-             Port::of("target", {Dtype::kInt64}, {"N", "*"})},
-            {}};
-  }
+  static Ports ports() { return {{logits_port(), target_port()}, {}}; }
   static std::vector<std::string> traits() { return {"deterministic"}; }
   static std::vector<MetricOutput> outputs() { return {{"accuracy", Direction::kMax}}; }
 
   void reset() override {
     totals_ = at::Tensor();
-    range_ = at::Tensor();
-    classes_ = 0;
+    targets_.reset();
   }
 
   void update(const Tensors& in) override {
-    const at::Tensor& logits = in.at("logits");
-    const at::Tensor& target = in.at("target");
+    const auto [logits, target] = class_logits(in.at("logits"), in.at("target"));
     if (target.numel() == 0) return;
-    classes_ = logits.size(1);
-    if (params_.top_k > classes_) {
+    const int64_t classes = logits.size(1);
+    if (params_.top_k > classes) {
       throw Error(ErrorCode::kConfig,
-                  "top_k is " + std::to_string(params_.top_k) + ", but logits have only " + std::to_string(classes_) +
+                  "top_k is " + std::to_string(params_.top_k) + ", but logits have only " + std::to_string(classes) +
                       " classes",
                   "/top_k");
     }
-    const at::Tensor counts = target.ne(params_.ignore_index);
+    const at::Tensor counts = targets_.add(target, classes);
     const at::Tensor found = is_found(logits, target).logical_and(counts);
-    const at::Tensor shown = target.where(counts, 0);
     const at::Tensor totals = at::stack({found.sum(), counts.sum()});
-    const at::Tensor range = at::stack({shown.min().neg(), shown.max()});
     totals_ = totals_.defined() ? totals_ + totals : totals;
-    range_ = range_.defined() ? at::maximum(range_, range) : range;
   }
 
   [[nodiscard]] std::vector<double> compute(Collectives& ranks) override {
     at::Tensor totals = totals_.defined() ? totals_.clone() : at::zeros({2}, at::kLong);
-    at::Tensor range = range_.defined() ? range_.clone() : at::zeros({2}, at::kLong);
     ranks.all_reduce(totals, Collectives::Op::kSum);
-    ranks.all_reduce(range, Collectives::Op::kMax);
-    const at::Tensor values = at::cat({totals, range}).cpu();
+    targets_.require_classes(ranks);
+    const at::Tensor values = totals.cpu();
     const auto* const value = values.const_data_ptr<int64_t>();
-    require_classes(-value[2], value[3]);
     if (value[1] == 0) return {std::numeric_limits<double>::quiet_NaN()};
     return {static_cast<double>(value[0]) / static_cast<double>(value[1])};
   }
@@ -87,19 +79,9 @@ class Accuracy final : public Metric {
     return higher.logical_or(earlier).sum(1).lt(params_.top_k);
   }
 
-  /// Checked here, over all batches at once: update() must not wait for the device.
-  void require_classes(int64_t lowest, int64_t highest) const {
-    if (classes_ == 0 || (lowest >= 0 && highest < classes_)) return;
-    throw Error(ErrorCode::kData, "target " + std::to_string(lowest < 0 ? lowest : highest) +
-                                      " is no class: there are " + std::to_string(classes_) + " (0 to " +
-                                      std::to_string(classes_ - 1) + "), and ignore_index is " +
-                                      std::to_string(params_.ignore_index));
-  }
-
   AccuracyParams params_;
   at::Tensor totals_;  // found, counted
-  at::Tensor range_;   // minus the lowest target that counts, the highest one
-  int64_t classes_ = 0;
+  ClassTargets targets_;
 };
 
 TENON_COMPONENT(Accuracy, AccuracyParams, "accuracy", "Share of targets among the k highest logits")

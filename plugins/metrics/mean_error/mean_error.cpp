@@ -6,9 +6,9 @@
 
 #include <ATen/ATen.h>
 
+#include <support/shapes.hpp>
 #include <tenon/components/metric.hpp>
 #include <tenon/registration.hpp>
-#include <tenon/spec.hpp>
 
 namespace tenon::metrics {
 
@@ -20,7 +20,8 @@ class MeanError final : public Metric {
 
   static Ports ports() {
     const std::vector<Dtype> floats{Dtype::kFloat32, Dtype::kFloat64, Dtype::kFloat16, Dtype::kBfloat16};
-    return {{Port::of("prediction", floats, {"N", "*"}), Port::of("target", floats, {"N", "*"})}, {}};
+    return {{Port::of("prediction", floats, {"N", "*"}).in_units_of("target"), Port::of("target", floats, {"N", "*"})},
+            {}};
   }
   static std::vector<std::string> traits() { return {"deterministic"}; }
   static std::vector<MetricOutput> outputs() { return {{"mae", Direction::kMin}, {"rmse", Direction::kMin}}; }
@@ -29,11 +30,7 @@ class MeanError final : public Metric {
 
   void update(const Tensors& in) override {
     const at::Tensor& prediction = in.at("prediction");
-    const at::Tensor& target = in.at("target");
-    if (prediction.sizes() != target.sizes()) {
-      throw Error(ErrorCode::kConfig, "prediction is " + spelled(prediction) + ", but target is " + spelled(target) +
-                                          ": elements are compared one by one, so the shapes must be equal");
-    }
+    const at::Tensor target = in_shape_of(prediction, in.at("target"));
     const at::Tensor error = prediction.to(at::kDouble).sub(target.to(at::kDouble));
     const at::Tensor count = at::full({}, error.numel(), error.options());
     const at::Tensor totals = at::stack({error.abs().sum(), error.square().sum(), count});
@@ -50,12 +47,6 @@ class MeanError final : public Metric {
   }
 
  private:
-  static std::string spelled(const at::Tensor& tensor) {
-    FieldSpec field{"", dtype_of(tensor.scalar_type()), {}};
-    for (const int64_t size : tensor.sizes()) field.shape.emplace_back(size);
-    return to_string(field);
-  }
-
   at::Tensor totals_;  // Σ|e|, Σe², n
 };
 

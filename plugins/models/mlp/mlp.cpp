@@ -1,5 +1,6 @@
 // model:mlp: fully connected layers over a flattened input.
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,16 +14,26 @@
 namespace tenon::models {
 
 struct MlpParams {
-  int64_t classes = 0;
+  std::optional<int64_t> classes;
+  std::optional<int64_t> size;
   std::vector<int64_t> hidden{128};
   double dropout = 0;
   std::string input = "image";
+  std::string output = "logits";
 
   TENON_PARAMS(MlpParams,
-               field(&MlpParams::classes, "classes", "Number of classes, the size of the output").min(1).required(),
+               field(&MlpParams::classes, "classes",
+                     "Number of classes, the size of the output; \"none\" where \"size\" gives it")
+                   .min(1)
+                   .word("none"),
+               field(&MlpParams::size, "size",
+                     "Size of an output that stands for no classes: of predicted values, of features, of one logit")
+                   .min(1)
+                   .word("classes"),
                field(&MlpParams::hidden, "hidden", "Size of each hidden layer, from the input on; may be empty").min(1),
                field(&MlpParams::dropout, "dropout", "Probability that a hidden feature is dropped").min(0).below(1),
-               field(&MlpParams::input, "input", "Name of the input port"))
+               field(&MlpParams::input, "input", "Name of the input port"),
+               field(&MlpParams::output, "output", "Name of the output port, such as \"value\" in a regression"))
 };
 
 namespace {
@@ -45,24 +56,25 @@ class Hidden final : public nn::Layer {
 
 class Net final : public nn::Module {
  public:
-  Net(const MlpParams& params, int64_t features) : input_(params.input) {
-    for (const int64_t size : params.hidden) {
+  Net(const MlpParams& params, int64_t features, int64_t size) : input_(params.input), output_(params.output) {
+    for (const int64_t width : params.hidden) {
       const std::string name = "hidden" + std::to_string(hidden_.size() + 1);
-      hidden_.push_back(std::make_unique<Hidden>(this, name, features, size, params.dropout));
-      features = size;
+      hidden_.push_back(std::make_unique<Hidden>(this, name, features, width, params.dropout));
+      features = width;
     }
-    head_ = std::make_unique<nn::Linear>(this, "head", features, params.classes);
+    head_ = std::make_unique<nn::Linear>(this, "head", features, size);
   }
 
  protected:
   Tensors forward(const Tensors& in, StepContext& context) override {
     at::Tensor features = at::flatten(in.at(input_), 1);
     for (const std::unique_ptr<Hidden>& layer : hidden_) features = (*layer)(features, context);
-    return {{"logits", (*head_)(features, context)}};
+    return {{output_, (*head_)(features, context)}};
   }
 
  private:
   std::string input_;
+  std::string output_;
   std::vector<std::unique_ptr<Hidden>> hidden_;
   std::unique_ptr<nn::Linear> head_;
 };
@@ -84,16 +96,25 @@ int64_t features_of(const FieldSpec& field) {
 
 class Mlp final : public Model {
  public:
-  explicit Mlp(MlpParams params) : params_(std::move(params)) {}
+  explicit Mlp(MlpParams params) : params_(std::move(params)) {
+    if (params_.classes && params_.size) {
+      throw Error(ErrorCode::kConfig, "\"classes\" and \"size\" both give the size of the output: remove one", "/size");
+    }
+    if (!params_.classes && !params_.size) {
+      throw Error(ErrorCode::kConfig, "the output has no size: give \"classes\", or \"size\" where it stands for none",
+                  "/classes");
+    }
+  }
 
   static Ports ports() {
     return {{Port::of("$input", {Dtype::kFloat32}, {"N", "*"})},
-            {Port::of("logits", {Dtype::kFloat32}, {"N", "$classes"})}};
+            {Port::of("$output", {Dtype::kFloat32}, {"N", "$classes"})}};
   }
   static std::vector<std::string> traits() { return {"deterministic", "random"}; }
 
   void build(const Spec& in) override {
-    net_ = std::make_unique<Net>(params_, features_of(in[static_cast<std::size_t>(index_of(in, params_.input))]));
+    const int64_t features = features_of(in[static_cast<std::size_t>(index_of(in, params_.input))]);
+    net_ = std::make_unique<Net>(params_, features, params_.classes ? *params_.classes : *params_.size);
   }
 
   [[nodiscard]] nn::Module& root() override { return *net_; }

@@ -45,6 +45,12 @@ std::string demo_text() {
   return read_text(std::filesystem::path(TENON_SOURCE_DIR) / "sdk/examples/pipelines/digits.json");
 }
 
+std::string language_text() {
+  const std::filesystem::path folder = std::filesystem::path(TENON_SOURCE_DIR) / "tests/pipelines/good";
+  return replaced(read_text(folder / "whole-language.json"), "teacher.safetensors",
+                  (folder / "teacher.safetensors").string());
+}
+
 std::string replaced(const std::string& text, const std::string& from, const std::string& to) {
   const std::size_t at = text.find(from);
   EXPECT_NE(at, std::string::npos) << from;

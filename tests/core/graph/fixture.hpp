@@ -18,6 +18,9 @@ namespace tenon::core::testing {
 /// The demo pipeline.
 [[nodiscard]] std::string demo_text();
 
+/// A pipeline of all that the demo does not say: tests/pipelines/good/whole-language.json, wherever it is resolved.
+[[nodiscard]] std::string language_text();
+
 /// The text with the one place where `from` stands replaced; the test fails when it does not stand there exactly once.
 [[nodiscard]] std::string replaced(const std::string& text, const std::string& from, const std::string& to);
 

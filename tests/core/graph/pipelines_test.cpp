@@ -1,14 +1,14 @@
 // Runs the data-driven cases of tests/pipelines: a pipeline, and beside it what must come out.
 //
-// NAME.json is the pipeline, NAME.expect says, one a line:
+// NAME.json (or NAME.jsonc) is the pipeline, NAME.expect says, one a line:
 //   overlay FILE                       FILE (beside the case) is laid over it
 //   set PATH=JSON                      as --set
 //   exit N                             the exit code; 2 with errors and 0 without unless it is given
 //   error CODE LINE:COL | TEXT | …     a finding, in the order of their places; each TEXT stands in what people read,
 //   warning CODE LINE:COL | …          and "=> TEXT" is the text proposed for the place
-//   /POINTER JSON                      a fact of the graph (see graph_json)
-// A line that starts with '#' or is empty says nothing. All findings must be listed. Cases in good/ give a graph, those
-// in bad/ none.
+//   /POINTER JSON                      a fact of the graph (see graph_json); "<here>" is the folder of all cases
+// NAME.overlay.json and all in folders below belong to a case. A line that starts with '#' or is empty says nothing. All findings must be listed. Cases in good/ give a graph, those
+// in bad/ none; what a good one resolves to is a pipeline that gives the same graph.
 #include <algorithm>
 #include <filesystem>
 #include <sstream>
@@ -94,6 +94,16 @@ void check_texts(const Diagnostic& diagnostic, const std::vector<std::string>& t
   }
 }
 
+/// With "<here>" for the folder of all cases.
+Json facts_of(const Graph& graph) {
+  std::string text = graph_json(graph).dump();
+  const std::string here = folder().lexically_normal().string();
+  for (std::size_t at = text.find(here); at != std::string::npos; at = text.find(here, at)) {
+    text.replace(at, here.size(), "<here>");
+  }
+  return Json::parse(text);
+}
+
 class Pipelines : public ::testing::TestWithParam<std::filesystem::path> {};
 
 TEST_P(Pipelines, GivesWhatItsExpectationSays) {
@@ -114,7 +124,7 @@ TEST_P(Pipelines, GivesWhatItsExpectationSays) {
   EXPECT_EQ(built.diagnostics.exit_code(), expected.exit_code.value_or(good ? 0 : 2));
   EXPECT_TRUE(good || expected.facts.empty()) << "a bad pipeline has no facts";
   if (!built.graph) return;
-  const Json facts = graph_json(*built.graph);
+  const Json facts = facts_of(*built.graph);
   for (const auto& [pointer, value] : expected.facts) {
     const Json* const fact = find_value(facts, pointer);
     ASSERT_NE(fact, nullptr) << pointer << " is not a fact of\n" << facts.dump(2);
@@ -122,11 +132,29 @@ TEST_P(Pipelines, GivesWhatItsExpectationSays) {
   }
 }
 
-std::vector<std::filesystem::path> cases() {
+class GoodPipelines : public Pipelines {};
+
+TEST_P(GoodPipelines, ResolvesToAPipelineOfTheSameGraph) {
+  const Built built = build(read_expectation(GetParam()).request);
+  ASSERT_TRUE(built.graph) << built.text();
+  const Built again = build(built.graph->resolved.dump(2));
+  ASSERT_TRUE(again.graph) << again.text();
+  EXPECT_EQ(again.graph->resolved.dump(2), built.graph->resolved.dump(2));
+  // Parameters keep the order in which they were written, and run.dir is counted from where it was.
+  nlohmann::json before = facts_of(*built.graph);
+  nlohmann::json after = facts_of(*again.graph);
+  before["run"].erase("dir");
+  after["run"].erase("dir");
+  EXPECT_EQ(after, before) << nlohmann::json::diff(before, after).dump(2);
+}
+
+std::vector<std::filesystem::path> cases(const std::filesystem::path& below) {
   std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder())) {
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(below)) {
     if (entry.path().extension() == ".expect") {
-      files.push_back(std::filesystem::path(entry.path()).replace_extension(".json"));
+      std::filesystem::path file = std::filesystem::path(entry.path()).replace_extension(".json");
+      if (!std::filesystem::exists(file)) file.replace_extension(".jsonc");
+      files.push_back(std::move(file));
     }
   }
   std::sort(files.begin(), files.end());
@@ -139,12 +167,14 @@ std::string case_name(const ::testing::TestParamInfo<std::filesystem::path>& inf
   return name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Files, Pipelines, ::testing::ValuesIn(cases()), case_name);
+INSTANTIATE_TEST_SUITE_P(Files, Pipelines, ::testing::ValuesIn(cases(folder())), case_name);
+INSTANTIATE_TEST_SUITE_P(Files, GoodPipelines, ::testing::ValuesIn(cases(folder() / "good")), case_name);
 
 TEST(PipelineCases, EachJsonHasAnExpectation) {
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder())) {
-    const bool overlay = entry.path().filename().string().find(".overlay.") != std::string::npos;
-    if (entry.path().extension() != ".json" || overlay) continue;
+    const bool of_a_case = entry.path().stem().has_extension() || entry.path().parent_path().parent_path() != folder();
+    const bool is_pipeline = entry.path().extension() == ".json" || entry.path().extension() == ".jsonc";
+    if (!is_pipeline || of_a_case) continue;
     EXPECT_TRUE(std::filesystem::exists(std::filesystem::path(entry.path()).replace_extension(".expect")))
         << entry.path();
   }

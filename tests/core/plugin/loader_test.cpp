@@ -206,7 +206,7 @@ TEST_F(BuiltPlugin, whose_manifest_says_something_else_is_refused) {
   const std::string name = drift(with(R"("name": "random_shift")", R"("name": "random_shuft")"));
   EXPECT_NE(name.find("disagree about a component"), std::string::npos) << name;
   const std::string trait = drift(with(R"("random")", R"("rendom")"));
-  EXPECT_NE(trait.find("disagree about the component random_shift"), std::string::npos) << trait;
+  EXPECT_NE(trait.find("disagree about the component "), std::string::npos) << trait;
 }
 
 TEST_F(BuiltPlugin, that_was_replaced_after_the_scan_is_refused) {

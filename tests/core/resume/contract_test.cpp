@@ -22,6 +22,7 @@ namespace {
 using testing::build;
 using testing::Built;
 using testing::demo_text;
+using testing::language_text;
 using testing::replaced;
 
 const char* const kMetricSchedule =
@@ -203,6 +204,42 @@ const std::map<std::string, std::string> kDemo{
     {"/validate/metrics", ""},
 };
 
+// Likewise for what the demo does not say.
+const std::map<std::string, std::string> kLanguage{
+    {"/fit/limit", "data"},
+    {"/fit/overfit", "data"},
+    {"/fit/phases/0/loss", "loss"},
+    {"/fit/phases/0/name", "loss"},
+    {"/fit/phases/0/optimizers", "optimizer"},
+    {"/fit/phases/0/repeat", "loss"},
+    {"/fit/phases/1/data", "data"},
+    {"/fit/phases/1/loss/fool", "loss"},
+    {"/nodes/floats/call", "data"},
+    {"/nodes/floats/in", "data"},
+    {"/nodes/glasses/frozen", "model"},
+    {"/nodes/glasses/load", ""},
+    {"/nodes/glasses/use", "model"},
+    {"/nodes/mixed/in", "data"},
+    {"/nodes/new_floats/call", ""},
+    {"/nodes/new_floats/in", ""},
+    {"/nodes/second/call", "model"},
+    {"/nodes/spare/in", "data"},
+    {"/nodes/spare/with/max", "data"},
+    {"/nodes/verdict/call", "model"},
+    {"/nodes/verdict/in/image", "model"},
+    {"/nodes/view/call", ""},
+    {"/nodes/view/in/image", ""},
+    {"/predict/data", ""},
+    {"/predict/outputs/0/as", ""},
+    {"/predict/outputs/0/from", ""},
+    {"/predict/outputs/0/name", ""},
+    {"/test/limit", ""},
+    {"/validate/again/data", ""},
+    {"/validate/again/every", ""},
+    {"/validate/clean/limit", ""},
+    {"/validate/clean/metrics", ""},
+};
+
 TEST(ComparePipelines, nothing_changed_is_no_change) {
   const Graph graph = graph_of(demo_text());
   EXPECT_TRUE(compare_pipelines(graph.resolved, graph.resolved, graph).empty());
@@ -227,6 +264,52 @@ TEST(ComparePipelines, every_value_of_the_demo_has_its_outcome) {
     }
   });
   EXPECT_EQ(leaves, kDemo.size());
+}
+
+TEST(ComparePipelines, calls_phases_and_named_validations_have_their_outcome) {
+  const Graph graph = graph_of(language_text());
+  for (const auto& [pointer, word] : kLanguage) {
+    Json after = graph.resolved;
+    Json* const value = find_value(after, pointer);
+    ASSERT_NE(value, nullptr) << pointer;
+    *value = changed(*value);
+    for (const auto& [was, is] : {Sides(&graph.resolved, &after), Sides(&after, &graph.resolved)}) {
+      const std::vector<Change> changes = compare_pipelines(*was, *is, graph);
+      ASSERT_FALSE(changes.empty()) << pointer << " is passed over in silence";
+      EXPECT_EQ(changes[0].accept, word) << pointer;
+    }
+  }
+}
+
+TEST(ComparePipelines, a_call_has_no_state_to_lose) {
+  const Graph graph = graph_of(language_text());
+  Json without = graph.resolved;
+  without["nodes"].erase("verdict");
+  EXPECT_EQ(facts(compare_pipelines(graph.resolved, without, graph)), Facts{"/nodes/verdict: model"});
+  EXPECT_EQ(facts(compare_pipelines(without, graph.resolved, graph)), Facts{"/nodes/verdict: model"});
+  without = graph.resolved;
+  without["nodes"].erase("view");
+  EXPECT_EQ(facts(compare_pipelines(graph.resolved, without, graph)), Facts{"/nodes/view: applied"});
+  Json owner = graph.resolved;
+  owner["nodes"]["verdict"] = {{"in", {{"image", "painter.image"}}}, {"use", "model:judge"}, {"with", Json::object()}};
+  EXPECT_EQ(
+      facts(compare_pipelines(graph.resolved, owner, graph)),
+      (Facts{"/nodes/verdict/call: model", "/nodes/verdict/use: model, anew verdict", "/nodes/verdict/with: model"}));
+  EXPECT_EQ(facts(compare_pipelines(owner, graph.resolved, graph)),
+            (Facts{"/nodes/verdict/call: model", "/nodes/verdict/use: model", "/nodes/verdict/with: model"}));
+}
+
+TEST(ComparePipelines, a_map_in_place_of_a_validation_is_applied_and_phases_in_place_of_a_loss_are_not) {
+  const Graph graph = graph_of(demo_text());
+  Json after = graph.resolved;
+  after["validate"] = {{"clean", graph.resolved.at("validate")}};
+  for (const std::string& fact : facts(compare_pipelines(graph.resolved, after, graph))) {
+    EXPECT_TRUE(fact.starts_with("/validate/") && fact.ends_with(": applied")) << fact;
+  }
+  after = graph.resolved;
+  after["fit"].erase("loss");
+  after["fit"]["phases"] = {{{"name", "only"}, {"loss", "loss"}, {"optimizers", {"opt"}}, {"repeat", 1}}};
+  EXPECT_EQ(facts(compare_pipelines(graph.resolved, after, graph)), (Facts{"/fit/loss: loss", "/fit/phases: loss"}));
 }
 
 TEST(ComparePipelines, every_value_that_comes_or_goes_has_an_outcome) {
@@ -394,17 +477,17 @@ TEST(ComparePipelines, a_device_or_thread_count_that_was_chosen_is_judged_by_wha
 
 TEST(ComparePipelines, a_place_that_no_rule_knows_needs_a_word) {
   const Graph graph = graph_of(demo_text());
-  for (const char* const pointer : {"/future", "/fit/phases", "/run/future"}) {
+  for (const char* const pointer : {"/future", "/fit/future", "/run/future"}) {
     Json after = graph.resolved;
     (*find_value(after, parent_pointer(pointer)))[last_segment(pointer)] = 1;
     EXPECT_EQ(facts(compare_pipelines(graph.resolved, after, graph)), Facts{std::string(pointer) + ": other"});
     EXPECT_EQ(facts(compare_pipelines(after, graph.resolved, graph)), Facts{std::string(pointer) + ": other"});
   }
   Json after = graph.resolved;
-  after["nodes"]["net"]["frozen"] = true;
+  after["nodes"]["net"]["future"] = true;
   after["nodes"]["opt"]["future"] = true;
   EXPECT_EQ(facts(compare_pipelines(graph.resolved, after, graph)),
-            (Facts{"/nodes/net/frozen: model", "/nodes/opt/future: optimizer, anew opt"}));
+            (Facts{"/nodes/net/future: model", "/nodes/opt/future: optimizer, anew opt"}));
   Json strange = graph.resolved;
   strange["nodes"]["odd"] = {{"use", "oracle:delphi"}};
   EXPECT_EQ(facts(compare_pipelines(graph.resolved, strange, graph)), Facts{"/nodes/odd: other"});
@@ -541,8 +624,10 @@ TEST(AcceptWords, are_a_closed_list_with_the_parameters_of_the_optimizers) {
 TEST(AcceptWords, hold_every_word_that_a_change_needs) {
   const Graph graph = graph_of(demo_text());
   const std::vector<std::string> words = accept_words(graph);
-  for (const auto& [pointer, word] : kDemo) {
-    EXPECT_TRUE(word.empty() || std::ranges::find(words, word) != words.end()) << word;
+  for (const auto* const table : {&kDemo, &kLanguage}) {
+    for (const auto& [pointer, word] : *table) {
+      EXPECT_TRUE(word.empty() || std::ranges::find(words, word) != words.end()) << word;
+    }
   }
   for (const char* const word : {"isa", "onednn", "libtorch", "device", "other", "metric"}) {
     EXPECT_TRUE(std::ranges::find(words, word) != words.end()) << word;

@@ -81,6 +81,20 @@ TEST(PipelineSchema, FillsInTheDefaults) {
   EXPECT_FALSE(value.contains("stop"));
 }
 
+TEST(PipelineSchema, FillsInTheDefaultsOfPhasesValidationsAndPredictions) {
+  Json value = Json::parse(R"({"format": 1, "name": "x", "nodes": {"a": {"use": "x:y"}},
+      "fit": {"data": "d", "epochs": 1, "phases": [{"name": "a", "loss": "l", "optimizers": ["o"]}]},
+      "validate": {"clean": {"data": "d", "metrics": ["m"]}, "other": {"data": "d", "metrics": ["m"], "every": "2 epochs"}},
+      "predict": {"data": "d", "outputs": {"a": "b.c", "d": {"from": "b.c"}}}})");
+  fill_defaults(value, schema());
+  EXPECT_EQ(value.at("nodes").at("a"), Json::parse(R"({"use": "x:y"})"));
+  EXPECT_EQ(value.at("fit").at("phases").at(0).at("repeat"), 1);
+  EXPECT_EQ(value.at("validate").at("clean").at("every"), "1 epoch");
+  EXPECT_EQ(value.at("validate").at("other").at("every"), "2 epochs");
+  EXPECT_FALSE(value.at("validate").contains("every"));
+  EXPECT_EQ(value.at("predict").at("outputs"), Json::parse(R"({"a": "b.c", "d": {"from": "b.c", "as": "value"}})"));
+}
+
 struct Pipeline {
   std::string more;
   std::vector<std::string> found;
@@ -94,22 +108,54 @@ using Found = std::vector<std::string>;
 
 INSTANTIATE_TEST_SUITE_P(
     Cases, PipelineSchemaOn,
-    testing::Values(Pipeline{"", {}},  //
-                    Pipeline{R"(, "extends": ["a.json"], "vars": {"lr": 1}, "observe": [], "export": ["s"])", {}},
-                    Pipeline{R"(, "run": {"dir": "out", "distributed": "ddp"})", {}},
-                    Pipeline{R"(, "validate": {"data": "v", "metrics": ["a"], "every": ["1 epoch", "10 min"]})", {}},
-                    Pipeline{R"(, "checkpoint": {"every": "500 steps", "keep": {"best": {"metric": "a", "count": 2}}})",
-                             {}},
-                    Pipeline{R"(, "checkpoint": {"every": 5})", {"bad-unit /checkpoint/every"}},
-                    Pipeline{R"(, "checkpoint": {"every": "0 steps"})", {"out-of-range /checkpoint/every"}},
-                    Pipeline{R"(, "checkpoint": {"every": []})", {"bad-length /checkpoint/every"}},
-                    Pipeline{R"(, "validate": {"data": "v", "metrics": [], "every": ["1 epoch", "x"]})",
-                             {"bad-length /validate/metrics", "bad-unit /validate/every/1"}},
-                    Pipeline{R"(, "run": {"seed": -1, "device": "gpu", "threads": 0})",
-                             {"out-of-range /run/seed", "unknown-value /run/device", "out-of-range /run/threads"}},
-                    Pipeline{R"(, "vars": {"Lr": 1})", {"bad-name /vars/Lr"}},
-                    Pipeline{R"(, "stop": [{"with": {}}])", {"missing-key /stop/0"}},
-                    Pipeline{R"(, "predict": {})", {"unknown-key /predict"}}));
+    testing::Values(
+        Pipeline{"", {}},  //
+        Pipeline{R"(, "extends": ["a.json"], "vars": {"lr": 1}, "observe": [], "export": ["s"])", {}},
+        Pipeline{R"(, "run": {"dir": "out", "distributed": "ddp"})", {}},
+        Pipeline{R"(, "validate": {"data": "v", "metrics": ["a"], "every": ["1 epoch", "10 min"]})", {}},
+        Pipeline{R"(, "checkpoint": {"every": "500 steps", "keep": {"best": {"metric": "a", "count": 2}}})", {}},
+        Pipeline{R"(, "checkpoint": {"every": 5})", {"bad-unit /checkpoint/every"}},
+        Pipeline{R"(, "checkpoint": {"every": "0 steps"})", {"out-of-range /checkpoint/every"}},
+        Pipeline{R"(, "checkpoint": {"every": []})", {"bad-length /checkpoint/every"}},
+        Pipeline{R"(, "validate": {"data": "v", "metrics": [], "every": ["1 epoch", "x"]})",
+                 {"bad-length /validate/metrics", "bad-unit /validate/every/1"}},
+        Pipeline{R"(, "run": {"seed": -1, "device": "gpu", "threads": 0})",
+                 {"out-of-range /run/seed", "unknown-value /run/device", "out-of-range /run/threads"}},
+        Pipeline{R"(, "vars": {"Lr": 1})", {"bad-name /vars/Lr"}},
+        Pipeline{R"(, "stop": [{"with": {}}])", {"missing-key /stop/0"}},
+        Pipeline{R"(, "predict": {})", {"missing-key /predict", "missing-key /predict"}},
+        Pipeline{R"(, "predict": {"data": "d", "outputs": ["a.b", {"name": "c", "from": "a.b"}]})", {}},
+        Pipeline{R"(, "predict": {"data": "d", "outputs": {"c": "a.b", "d": {"from": "a.b", "as": "argmax"}}})", {}},
+        Pipeline{R"(, "predict": {"data": "d", "outputs": []})", {"bad-length /predict/outputs"}},
+        Pipeline{R"(, "predict": {"data": "d", "outputs": {"c": {"form": "argmax"}}})",
+                 {"unknown-key /predict/outputs/c/form"}},
+        Pipeline{R"(, "validate": {"clean": {"data": "v", "metrics": ["a"], "limit": 1}})", {}},
+        Pipeline{R"(, "validate": {"clean": {"dat": "v", "metrics": ["a"], "limit": 0}})",
+                 {"unknown-key /validate/clean/dat", "out-of-range /validate/clean/limit"}},
+        Pipeline{R"(, "validate": {"dat": "v", "limit": 0})",
+                 {"missing-key /validate", "unknown-key /validate/dat", "out-of-range /validate/limit"}},
+        Pipeline{R"(, "validate": {"dat": "v", "metrics": {"a": 1}})",
+                 {"unknown-key /validate/dat", "wrong-type /validate/metrics"}},
+        Pipeline{R"(, "validate": {"every": {"data": "v", "metrics": ["a"]}, "a": 3})",
+                 {"bad-name /validate/every", "wrong-type /validate/a"}},
+        Pipeline{R"(, "test": {"data": "v", "metrics": ["a"], "limit": 1.5})", {"wrong-type /test/limit"}}));
+
+TEST(PipelineSchema, KnowsWhatAPhaseMayHold) {
+  const auto fit = [](const std::string& body) {
+    return codes(R"({"format": 1, "name": "x", "nodes": {}, "fit": {"data": "d", "epochs": 1)" + body + "}}");
+  };
+  EXPECT_EQ(fit(""), Found{});  // the graph asks for a loss or phases
+  EXPECT_EQ(fit(R"(, "phases": [{"name": "a", "loss": {"l": 2}, "optimizers": ["o"], "repeat": 2, "data": "d"}])"),
+            Found{});
+  EXPECT_EQ(fit(R"(, "phases": [])"), Found{"bad-length /fit/phases"});
+  EXPECT_EQ(fit(R"(, "phases": [{"name": "A", "loss": "l", "optimizers": ["o", "o"], "repeat": 0}])"),
+            (Found{"bad-format /fit/phases/0/name", "bad-length /fit/phases/0/optimizers/1",
+                   "out-of-range /fit/phases/0/repeat"}));
+  EXPECT_EQ(
+      fit(R"(, "phases": [{"losses": "l", "optimizers": []}])"),
+      (Found{"missing-key /fit/phases/0", "unknown-key /fit/phases/0/losses", "bad-length /fit/phases/0/optimizers"}));
+  EXPECT_EQ(fit(R"(, "limit": 0, "overfit": "2")"), (Found{"out-of-range /fit/limit", "wrong-type /fit/overfit"}));
+}
 
 TEST(PipelineSchema, KnowsWhatANodeMayHold) {
   const auto node = [](const std::string& body) {
@@ -126,7 +172,11 @@ TEST(PipelineSchema, KnowsWhatANodeMayHold) {
             Found{});
   EXPECT_EQ(node(R"("opt": {"use": "x:y", "groups": [{"match": "*"}]})"), Found{"missing-key /nodes/opt/groups/0"});
   EXPECT_EQ(node(R"("batch": {"use": "x:y"})"), Found{"bad-name /nodes/batch"});
-  EXPECT_EQ(node(R"("a": {"call": "b"})"), (Found{"missing-key /nodes/a", "unknown-key /nodes/a/call"}));
+  EXPECT_EQ(node(R"("a": {"call": "b", "in": "c"}, "b": {"use": "x:y", "frozen": true, "load": "w.safetensors"})"),
+            Found{});
+  EXPECT_EQ(node(R"("a": {"call": "", "frozen": 1, "load": ""})"),
+            (Found{"bad-length /nodes/a/call", "wrong-type /nodes/a/frozen", "bad-length /nodes/a/load"}));
+  EXPECT_EQ(node(R"("a": {})"), Found{});  // the graph asks for "use" or "call"
   EXPECT_EQ(node(R"("a": {"use": "x:y", "in": {"p": 3}})"), Found{"wrong-type /nodes/a/in/p"});
 }
 

@@ -46,6 +46,41 @@ TEST(RenderText, IsTheCaretForm) {
             "   = parameters: lr (number > 0), momentum (0..1), nesterov (bool), weight_decay (number >= 0)\n");
 }
 
+TEST(RenderText, ShowsStarsWhereAPlaceIsHidden) {
+  Diagnostic diagnostic = at(R"({ "a": "hunter2", "b": 1 })", 23, 24);
+  EXPECT_NE(render_text(diagnostic).find("hunter2"), std::string::npos);
+  diagnostic.hidden = {{diagnostic.span.source, 7, 16}};
+  EXPECT_EQ(render_text(diagnostic),
+            "error[fault]: is wrong\n"
+            "  --> a.json:1:24\n"
+            "1  | { \"a\": ***, \"b\": 1 }\n"
+            "   |                  ^\n");
+  diagnostic.span = diagnostic.hidden.front();
+  EXPECT_EQ(render_text(diagnostic),
+            "error[fault]: is wrong\n"
+            "  --> a.json:1:8\n"
+            "1  | { \"a\": ***, \"b\": 1 }\n"
+            "   |        ^^^\n");
+}
+
+TEST(RenderText, HidesAPlaceOverSeveralLinesInEachOfThem) {
+  Diagnostic diagnostic = at("{ \"a\":\n [\"hunter\",\n \"2\"], \"b\": 1 }", 27, 28);
+  diagnostic.hidden = {{diagnostic.span.source, 8, 24}};
+  EXPECT_NE(render_text(diagnostic).find("3  | ***, \"b\": 1 }\n"), std::string::npos) << render_text(diagnostic);
+}
+
+TEST(Rendering, HidesPlacesInAllFindings) {
+  Diagnostic secret = at(R"({ "a": "hunter2", "b": 1 })", 7, 16);
+  Diagnostic other = secret;
+  other.span = {secret.span.source, 23, 24};
+  secret.hidden = {secret.span};
+  Diagnostics diagnostics;
+  diagnostics.add(other);
+  diagnostics.add(secret);
+  EXPECT_EQ(render_text(diagnostics).find("hunter2"), std::string::npos) << render_text(diagnostics);
+  EXPECT_EQ(render_json(diagnostics).find("hunter2"), std::string::npos) << render_json(diagnostics);
+}
+
 TEST(RenderText, ClosesWithCountsAndTheOutcome) {
   Diagnostics diagnostics;
   EXPECT_EQ(render_text(diagnostics), "");

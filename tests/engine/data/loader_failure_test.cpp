@@ -172,6 +172,21 @@ TEST_P(LoaderFailure, ShapesThatDifferWithinABatchNameBothSamples) {
   }
 }
 
+TEST_P(LoaderFailure, TextsInABatchAreToldHowTheyBecomeNumbers) {
+  const FunctionDataset dataset(4, {{"label", Dtype::kUint8, {Dim()}}}, [](int64_t index, Sample& out) {
+    const Array label = out.allocate(0, Dtype::kUint8, Shape{index == 0 ? 3 : 5});
+    std::fill_n(static_cast<uint8_t*>(label.data), label.bytes(), static_cast<uint8_t>('a'));
+  });
+  const Stream stream({"table", "dataset:words", &dataset}, {}, 7);
+  Loader loader(stream, options(GetParam()));
+  loader.start(0, 0, 1);
+  EXPECT_EQ(
+      error_of(ErrorCode::kData, [&] { (void)loader.next(); }),
+      "field \"label\" has different shapes within batch 0 of epoch 0 of \"table\": sample 1 has [5], sample 0, the "
+      "first of the batch, has [3]; if it is text, put transform:encode_categories before the loader; if not, "
+      "crop, resize or pad them to one shape");
+}
+
 TEST_P(LoaderFailure, OfTheAllocatorIsAnErrorAndTheLoaderGoesOn) {
   const FakeDataset dataset(20);
   const Stream stream({"train_set", "dataset:fake", &dataset}, {}, 7);

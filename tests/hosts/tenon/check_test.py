@@ -127,6 +127,65 @@ class CheckTest(ProgramTest):
         for text in ('"top"', '"net.logits"', "[N, C, H, W]", "[N, 10]"):
             self.assertIn(text, title)
 
+    def test_with_strict_a_warning_is_an_error(self):
+        warned = self.demo(lambda pipeline: pipeline["vars"].update(unused=1))
+        code, out, err = self.tenon("check", warned)
+        self.assertEqual(code, 0)
+        self.assertIn("warning[unused-variable]", err)
+        code, out, err = self.tenon("check", warned, "--strict")
+        self.assertEqual((code, out), (2, ""))
+        self.assertIn("error[unused-variable]", err)
+        self.assertTrue(err.endswith("1 error; nothing was started\n"), err)
+        code, out, err = self.tenon("check", warned, "--strict", "--format", "json")
+        self.assertEqual((code, json.loads(out)["errors"], json.loads(out)["warnings"]), (2, 1, 0))
+        self.assertEqual(json.loads(err)["level"], "error")
+        self.assertEqual(self.tenon("check", "digits.json", "--strict"), self.tenon("check", "digits.json"))
+
+    def test_with_strict_a_warning_of_the_search_for_plugins_counts(self):
+        arguments = ["check", "digits.json"]
+        environment = {"TENON_PLUGIN_PATH": str(self.folder / "nowhere")}
+        code, _, err = self.tenon(*arguments, env=environment)
+        self.assertEqual(code, 0, err)
+        self.assertIn("warning[plugin-path]", err)
+        code, _, err = self.tenon(*arguments, "--strict", env=environment)
+        self.assertEqual(code, 2)
+        self.assertIn("the search for plugins gave 1 warning", err)
+
+    def test_the_share_of_each_rank_is_told(self):
+        code, out, err = self.tenon("check", "digits.json", "--world", "4")
+        self.assertEqual((code, err), (0, ""))
+        self.assertIn("  train  64 samples a micro-batch, 16 on each of 4 ranks\n", out)
+        self.assertIn("  val    256 samples a micro-batch, 64 on each of 4 ranks\n", out)
+        self.assertIn("64 on each of 1 rank\n", self.tenon("check", "digits.json", "--world", "1").out)
+        whole = json.loads(self.tenon("check", "digits.json", "--world", "4", "--format", "json").out)
+        self.assertEqual(whole["world"]["size"], 4)
+        self.assertIn({"node": "train", "batch": 64, "least": 16, "most": 16}, whole["world"]["loaders"])
+
+    def test_uneven_shares_are_a_warning_at_the_batch(self):
+        place = (self.folder / "digits.json").read_text()[: (self.folder / "digits.json").read_text().index("64,")]
+        code, out, err = self.tenon("check", "digits.json", "--world", "3")
+        self.assertEqual(code, 0)
+        self.assertIn("train  64 samples a micro-batch, 21 or 22 on each of 3 ranks", out)
+        line, column = place.count("\n") + 1, len(place) - place.rfind("\n")
+        self.assertIn(f"--> digits.json:{line}:{column}  /nodes/train/with/batch", err)
+        self.assertIn("63 and 66 can be shared evenly", err)
+        self.assertEqual(err.count("warning[uneven-batch]"), 3)
+        self.assertEqual(self.tenon("check", "digits.json", "--world", "3", "--strict").code, 2)
+
+    def test_a_rank_without_samples_is_an_error(self):
+        code, out, err = self.tenon("check", "digits.json", "--world", "65")
+        self.assertEqual((code, out), (2, ""))
+        self.assertIn("error[batch-too-small]: a batch of 64 samples leaves 1 of 65 ranks without any", err)
+        self.assertIn("at least 65", err)
+        self.assertEqual(self.tenon("check", "digits.json", "--world", "64").code, 0)
+
+    def test_a_world_that_is_no_number_of_ranks_is_a_usage_error(self):
+        for world in ("0", "-1", "x", "4x", "1.5", "99999999999999999999", "1000001", " 4", "+4"):
+            with self.subTest(world=world):
+                code, out, err = self.tenon("check", "digits.json", f"--world={world}")
+                self.assertEqual((code, out), (2, ""))
+                self.assertIn("--world takes a number of ranks from 1 to 1000000", err)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -90,6 +90,105 @@ class ExplainTest(ProgramTest):
         self.assertIn("error[unknown-value]", err)
         self.assertIn("nodes.opt.with.lr", out)
 
+    def changes(self, *arguments, code=0):
+        done = self.tenon("explain", "digits.json", "--diff", *arguments)
+        self.assertEqual(done.code, code, done.err)
+        return {columns(line)[0]: columns(line)[1:] for line in done.out.splitlines()}
+
+    def test_a_diff_tells_what_overlays_and_settings_change_with_both_origins(self):
+        self.write("more.json", '{\n  "fit": { "accumulate": 2, "clip": null },\n'
+                                '  "nodes": { "rate": { "use": "schedule:constant", "of": "opt" }, "sched": null } }')
+        changes = self.changes("--overlay", "more.json", "--set", "vars.lr=0.01", "--set", "run.seed=7")
+        self.assertEqual(set(changes), {"vars.lr", "nodes.opt.with.lr", "fit.accumulate", "fit.clip",
+                                        "nodes.rate", "nodes.sched"})
+        self.assertEqual(changes["fit.accumulate"][0], "1 -> 2")
+        self.assertRegex(changes["fit.accumulate"][1], r"^digits.json:\d+:\d+ -> more.json:2:26$")
+        self.assertEqual(changes["fit.clip"][0], 'removed: { "norm": 1.0 }')
+        self.assertEqual(changes["nodes.rate"], ["added: schedule:constant", "more.json:3:22"])
+        self.assertEqual(changes["nodes.sched"][0], "removed: schedule:cosine")
+        self.assertEqual(changes["nodes.opt.with.lr"],
+                         ["0.002 -> 0.01", f"vars.lr at {self.place_of('0.002')} -> vars.lr at --set vars.lr=…"])
+
+    def test_a_diff_shows_what_goes_with_a_swapped_component(self):
+        changes = self.changes("--set", 'nodes.opt.use="optimizer:sgd"')
+        self.assertEqual(changes["nodes.opt.use"][0], '"optimizer:adamw" -> "optimizer:sgd"')
+        self.assertEqual(changes["nodes.opt.with.momentum"], ["added: 0.0", "default of optimizer:sgd"])
+        self.assertEqual(changes["nodes.opt.with.beta1"], ["removed: 0.9", "default of optimizer:adamw"])
+
+    def test_a_diff_may_be_of_a_part_and_in_json(self):
+        settings = ["--set", "vars.lr=0.01", "--set", "fit.accumulate=2"]
+        self.assertEqual(list(self.changes("nodes.opt", *settings)), ["nodes.opt.with.lr"])
+        self.assertEqual(list(self.changes("/fit", *settings)), ["fit.accumulate"])
+        whole = json.loads(self.tenon("explain", "digits.json", "/fit", "--diff", "--format", "json", *settings).out)
+        (change,) = whole["changes"]
+        self.assertEqual((whole["pointer"], change["pointer"], change["what"]), ("/fit", "/fit/accumulate", "changed"))
+        self.assertEqual((change["before"]["value"], change["before"]["origin"]["layer"]), (1, "file"))
+        self.assertEqual((change["after"]["value"], change["after"]["origin"]["layer"]), (2, "set"))
+
+    def test_a_diff_without_changes_says_so(self):
+        for settings in ([], ["--set", "run.seed=7"]):
+            with self.subTest(settings=settings):
+                self.assertEqual(self.tenon("explain", "digits.json", "--diff", *settings),
+                                 (0, "nothing differs from digits.json alone\n", ""))
+        done = self.tenon("explain", "digits.json", "nodes.otp", "--diff")
+        self.assertEqual((done.code, done.out), (2, ""))
+        self.assertIn('did you mean "nodes.opt"?', done.err)
+
+    def test_a_diff_reports_the_errors_of_the_whole_alone(self):
+        broken = self.demo_text('"pixels": 1', '"pixels": "x"')
+        self.assertEqual(self.tenon("explain", broken, "--diff").code, 2)
+        done = self.tenon("explain", broken, "--diff", "--set", "nodes.shift.with.pixels=2")
+        self.assertEqual((done.code, done.err), (0, ""))
+        self.assertIn('"x" -> 2', done.out)
+
+
+class PlotTest(ProgramTest):
+    def plot(self, *arguments, code=0, locale="C"):
+        done = self.tenon("explain", "digits.json", "--plot", *arguments, env={"LC_ALL": locale})
+        self.assertEqual(done.code, code, done.err)
+        return done
+
+    def test_the_demos_schedule_warms_up_for_fifty_steps(self):
+        out = self.plot("sched").out
+        self.assertTrue(out.startswith("lr of opt, driven by sched (schedule:cosine) over 425 steps, 17 an epoch; "
+                                       "configured 0.002\n"), out)
+        self.assertTrue(out.endswith("^ end of warm-up (step 50)\n"), out)
+        self.assertRegex(out, r"\n0\.002 \+ +\*+\n")
+        self.assertRegex(out, r"\n +1 .* 425\n")
+        self.assertTrue(out.isascii())
+        self.assertLessEqual(max(map(len, out.split("\n")[1:])), 80)
+
+    def test_a_locale_with_utf8_gets_dots(self):
+        out = self.plot("sched", locale="C.UTF-8").out
+        self.assertTrue(any("\u2800" < c <= "\u28ff" for c in out), out)
+
+    def test_the_numbers_are_those_of_a_run(self):
+        whole = json.loads(self.plot("sched", "--set", "vars.epochs=3", "--format", "json").out)
+        self.assertEqual((whole["node"], whole["of"], whole["field"]), ("sched", "opt", "lr"))
+        self.assertEqual((whole["planned"], whole["steps_per_epoch"], whole["configured"]), (51, 17, 0.002))
+        values = dict(map(tuple, whole["values"]))
+        self.assertEqual(list(values), list(range(1, 52)))
+        self.assertEqual(self.tenon("run", "digits.json", "--set", "vars.epochs=3").code, 0)
+        log = (self.folder / "runs" / "digits" / "0001" / "log.jsonl").read_text().splitlines()
+        logged = {event["step"]: event["values"]["train.lr.opt"] for event in map(json.loads, log)
+                  if event["event"] == "step"}
+        self.assertGreater(len(logged), 3)
+        for step, value in logged.items():
+            self.assertEqual(values[step], value, step)
+
+    def test_what_is_no_schedule_is_refused(self):
+        for name, wanted in (("opt", '"opt" is optimizer:adamw'), ("nobody", '"nobody" is no node of the pipeline')):
+            done = self.plot(name, code=2)
+            self.assertIn(wanted, done.err)
+            self.assertIn("the pipeline's schedules: sched", done.err)
+        changes = ["--set", "nodes.sched.disabled=true"]
+        self.assertIn("the pipeline has no schedules", self.plot("sched", *changes, code=2).err)
+        self.assertIn("cannot be combined", self.plot("sched", "--diff", code=2).err)
+        self.assertIn("there is no POINTER", self.tenon("explain", "digits.json", "nodes", "--plot", "sched").err)
+        done = self.plot("sched", "--set", "vars.lr=-1", code=2)
+        self.assertEqual(done.out, "")
+        self.assertIn("nothing is drawn", done.err)
+
 
 if __name__ == "__main__":
     unittest.main()

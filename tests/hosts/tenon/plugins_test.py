@@ -2,6 +2,7 @@
 
 import json
 import re
+import textwrap
 import unittest
 
 from program import BUILD, ProgramTest
@@ -62,6 +63,27 @@ class PluginsTest(ProgramTest):
             line = next(line for line in table.splitlines() if line.split()[:1] == [name])
             self.assertIn(parameter["description"], line)
 
+    def test_members_of_a_list_are_shown_like_parameters(self):
+        page = self.tenon("plugins", "show", "csv").out
+        rows = {line.split()[0]: re.split(r"  +", line.strip()) for line in page.splitlines() if line.startswith("  fields[]")}
+        self.assertEqual(list(rows), [f"fields[].{name}" for name in ("name", "column", "columns", "type", "dtype")])
+        self.assertEqual(rows["fields[].type"][1:3], ['"number" | "integer" | "text"', '"number"'])
+        self.assertEqual(rows["fields[].name"][1:], ["string", "required", "Name of the field"])
+        self.assertIn("its name in the header", rows["fields[].column"][3])
+
+    def test_a_snippet_names_its_input_and_each_member_of_an_element(self):
+        for component, wanted in (
+            ("dataset:split", {"use": "dataset:split", "in": "train_set", "with": {"part": "train"}}),
+            ("model:mlp", {"use": "model:mlp", "in": {"image": "batch.image"}}),
+            ("transform:one_hot",
+             {"use": "transform:one_hot", "in": "train_set", "with": {"fields": ["FIELD"], "classes": 1}}),
+        ):
+            shown = json.loads(self.tenon("plugins", "show", component, "--format", "json").out)["snippet"]
+            self.assertEqual(list(json.loads("{" + shown + "}").values()), [wanted])
+        shown = json.loads(self.tenon("plugins", "show", "csv", "--format", "json").out)["snippet"]
+        (field,) = json.loads("{" + shown + "}")["csv"]["with"]["fields"]
+        self.assertEqual(list(field), ["name", "column", "columns", "type", "dtype"])
+
     def test_every_component_can_be_shown_and_its_snippet_pasted(self):
         for each in self.listed()["components"]:
             name = f"{each['kind']}:{each['name']}"
@@ -69,15 +91,17 @@ class PluginsTest(ProgramTest):
                 page = self.tenon("plugins", "show", name)
                 self.assertEqual((page.code, page.err), (0, ""))
                 shown = json.loads(self.tenon("plugins", "show", name, "--format", "json").out)
-                self.assertIn(shown["snippet"], page.out)
+                self.assertIn(textwrap.indent(shown["snippet"], "  "), page.out)
                 pasted = json.loads("{" + shown["snippet"] + "}")
                 (value,) = pasted.values()
                 node = value[0] if isinstance(value, list) else value
                 self.assertEqual(node["use"], name)
-                # Its parameters are taken: in a pipeline that uses the node, no error lies below "with".
+                # Its parameters are taken: in a pipeline that uses the node, no error lies below "with", but that names
+                # of fields and components remain to be put right.
                 pipeline = self.demo(lambda p: p["nodes"].update(pasted) if isinstance(value, dict) else p.update(pasted))
                 err = self.tenon("check", pipeline).err
-                self.assertNotRegex(err, r"/(nodes/\w+|stop/0|observe/0)/with")
+                self.assertNotRegex(
+                    err, r"error\[(?!unknown-(?:field|component)\]).*\n  -->.*/(nodes/\w+|stop/0|observe/0)/with")
 
     def test_a_plugin_is_shown_by_its_id(self):
         code, out, err = self.tenon("plugins", "show", "org.tenon.losses")

@@ -16,8 +16,9 @@ PROGRAM = BUILD / "bin" / "tenon"
 PIPELINES = SOURCE / "sdk" / "examples" / "pipelines"
 TIME_LIMIT = 120  # seconds: far more than anything here takes
 
-COMMANDS = ["run", "eval", "check", "explain", "inspect", "plugins list", "plugins show", "doctor", "help",
-            "verify repro", "verify resume"]
+COMMANDS = ["eval", "export", "init", "predict", "run",
+            "check", "diff", "explain", "fix", "graph", "inspect", "probe", "verify repro", "verify resume",
+            "plugins list", "plugins show", "schema", "completion", "doctor", "help"]
 PLUMBING = ["artefact-run"]
 
 

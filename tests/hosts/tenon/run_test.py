@@ -1,11 +1,15 @@
 """`tenon run`: a short training, its table and its files; and runs that cannot start or cannot end well."""
 
+import fcntl
 import json
 import os
 import pathlib
+import pty
 import re
 import shlex
+import struct
 import subprocess
+import termios
 import unittest
 
 from program import BUILD, PROGRAM, TIME_LIMIT, ProgramTest
@@ -20,35 +24,72 @@ class RunTest(ProgramTest):
         return subprocess.run(line, shell=True, cwd=self.folder, env=self.environment(), capture_output=True,
                               text=True, timeout=TIME_LIMIT)
 
+    def rows(self, out):
+        """The closing table: label and value."""
+        return dict(re.findall(r"^  (\w+(?: \w+)*)  +(.+)$", out.partition("\nWhat next\n")[0], re.MULTILINE))
+
     def test_a_run_ends_with_a_table_and_with_what_to_do_next(self):
         code, out, err = self.tenon("run", "digits.json", *SHORT)
         self.assertEqual(code, 0, err)
-        table, _, following = out.partition("\nWhat next\n")
-        rows = dict(re.findall(r"^  (\w+(?: \w+)*)  +(.+)$", table, re.MULTILINE))
+        rows = self.rows(out)
         self.assertEqual(
             list(rows),
-            ["test accuracy", "validation accuracy", "training", "run directory", "checkpoint", "export script"])
+            ["test accuracy", "validation accuracy", "training", "run directory", "best checkpoint", "export script"])
         self.assertGreater(float(rows["test accuracy"]), 0.3)
-        self.assertRegex(rows["validation accuracy"], r"^0\.\d{4} \(best checkpoint\)$")
+        self.assertRegex(rows["validation accuracy"], r"^0\.\d{4} at step 68 after 4 epochs \(best and last\)$")
         self.assertRegex(rows["training"], r"^4 epochs, 68 steps in \d+\.\d s, \d+ samples/s$")
         self.assertEqual(rows["run directory"], "runs/digits/0001")
-        self.assertTrue((self.folder / rows["checkpoint"] / "manifest.json").is_file())
-        file, _, verdict = rows["export script"].partition(", ")
-        self.assertTrue((self.folder / file).is_file())
+        self.assertTrue((self.folder / rows["best checkpoint"] / "manifest.json").is_file())
+        file, size, verdict = rows["export script"].split(", ", 2)
+        bytes_of_file = (self.folder / file).stat().st_size
+        self.assertEqual(size, f"{bytes_of_file / 1024:.1f} KiB")
         self.assertRegex(verdict, r"^verified: largest error \S+ over batches of 1, 3, 17$")
 
+        following = out.partition("\nWhat next\n")[2]
         commands = [line.strip() for line in following.splitlines() if not line.startswith("  #")]
-        self.assertEqual(len(commands), 3)
-        python, explain, again = commands
+        self.assertEqual(len(commands), 5)
+        evaluate, inspect, python, explain, again = commands
+        self.assertEqual(shlex.split(evaluate), [str(PROGRAM), "eval", "runs/digits/0001"])
+        self.assertEqual(shlex.split(inspect), [str(PROGRAM), "inspect", "runs/digits/0001"])
         self.assertEqual(shlex.split(explain), [str(PROGRAM), "explain", "digits.json", *SHORT])
         self.assertEqual(shlex.split(again), [str(PROGRAM), "run", "digits.json", *SHORT, "--set", "vars.lr=0.001"])
-        self.assertEqual(self.shell(explain).returncode, 0)
-        self.assertEqual(self.shell(again.replace(" run ", " check ")).returncode, 0)
+        for command in (evaluate, inspect, explain, again.replace(" run ", " check ")):
+            self.assertEqual(self.shell(command).returncode, 0, command)
         self.assertTrue(python.startswith("python3 -c "))
         if subprocess.run([PYTHON, "-c", "import torch"], capture_output=True).returncode == 0:
             loaded = self.shell(shlex.quote(PYTHON) + python.removeprefix("python3"))
             self.assertEqual(loaded.returncode, 0, loaded.stderr)
             self.assertIn("RecursiveScriptModule", loaded.stdout)
+
+    def test_the_table_compares_the_best_with_the_last(self):
+        net = {"use": "model:mlp", "in": {"image": "batch.image"}, "with": {"classes": 10}}
+        same_weights = ["--set", "vars.epochs=3", "--set", "vars.lr=1e-30", "--set", f"nodes.net={json.dumps(net)}"]
+        code, out, err = self.tenon("run", "digits.json", *same_weights, "--set", "export=[]")  # the earliest is the best
+        self.assertEqual(code, 0, err)
+        rows = self.rows(out)
+        self.assertRegex(rows["test accuracy"], r"^0\.\d{4} \(best\)$")
+        self.assertRegex(rows["validation accuracy"], r"^(0\.\d{4}) at step 17 after 1 epoch \(best\); \1 at the end$")
+        self.assertEqual(rows["best checkpoint"], "runs/digits/0001/checkpoints/step-000017")
+        self.assertEqual(rows["last checkpoint"], "runs/digits/0001/checkpoints/step-000051")
+
+    def test_without_a_choice_the_last_is_what_counts(self):
+        code, out, err = self.tenon("run", "digits.json", "--set", "vars.epochs=3", "--set", "export=[]", "--set",
+                                    "stop=[]", "--set", "checkpoint.keep={}")
+        self.assertEqual(code, 0, err)
+        rows = self.rows(out)
+        self.assertRegex(rows["validation accuracy"], r"^0\.\d{4} at step 51 after 3 epochs \(last\)$")
+        self.assertEqual(rows["last checkpoint"], "runs/digits/0001/checkpoints/step-000051")
+        self.assertNotIn("best checkpoint", rows)
+
+    def test_several_validations_are_told_apart(self):
+        named = {name: {"data": "val", "metrics": ["acc"]} for name in ("clean", "again")}
+        pipeline = self.demo(lambda demo: demo.update(
+            {"validate": named, "stop": [], "export": [], "checkpoint": {"keep": {"best": {"metric": "validate.clean.acc"}}}}))
+        code, out, err = self.tenon("run", pipeline, "--set", "vars.epochs=3")
+        self.assertEqual(code, 0, err)
+        rows = self.rows(out)
+        self.assertRegex(rows["validation clean accuracy"], r"^0\.\d{4} at step 51 after 3 epochs \(best and last\)$")
+        self.assertRegex(rows["validation again accuracy"], r"^0\.\d{4} \(best and last\)$")
 
     def test_progress_that_is_piped_has_bounded_lines(self):
         code, out, err = self.tenon("run", "digits.json", *SHORT)
@@ -62,6 +103,26 @@ class RunTest(ProgramTest):
         self.assertEqual(code, 0, out)
         self.assertIn("run directory", out)
         self.assertIn("\x1b[", out)
+
+    def test_the_table_fits_into_the_terminal(self):
+        for columns, label, value in ((80, "  validation accuracy  0.", "                       largest error"),
+                                      (40, "validation accuracy\n  0.", ", verified: largest error 0\n  over")):
+            with self.subTest(columns=columns):
+                main, side = pty.openpty()
+                fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+                process = subprocess.run(
+                    [PROGRAM, "run", "digits.json", *SHORT, "--color", "never"], cwd=self.folder,
+                    env=self.environment(), stdin=subprocess.DEVNULL, stdout=side, stderr=subprocess.PIPE,
+                    timeout=TIME_LIMIT)
+                os.close(side)
+                shown = os.read(main, 65536).decode().replace("\r\n", "\n")  # less than the terminal's buffer holds
+                os.close(main)
+                self.assertEqual(process.returncode, 0, process.stderr)
+                table = shown.partition("\nWhat next\n")[0]
+                self.assertIn(label, table)
+                self.assertIn(value, table)
+                too_long = [line for line in table.splitlines() if len(line) > columns and "/" not in line]
+                self.assertEqual(too_long, [], "lines that are no path")
 
     def test_a_wrong_pipeline_starts_nothing(self):
         code, out, err = self.tenon("run", "digits.json", "--set", "nodes.opt.with.rl=1")
@@ -81,7 +142,8 @@ class RunTest(ProgramTest):
         code, out, err = self.tenon("run", "digits.json", "--set", 'run.dir="digits.json"')
         self.assertEqual((code, out), (10, ""))
         self.assertTrue(err.startswith("error"), err)
-        self.assertIn(str(self.folder / "digits.json"), err)
+        self.assertIn("digits.json: Not a directory", err)
+        self.assertIn("--> --set run.dir=…  /run/dir", err)
 
     def test_a_libtorch_that_is_not_there_ends_with_3(self):
         code, out, err = self.tenon("run", "digits.json", env={"TENON_LIBTORCH": str(self.folder)})
@@ -121,7 +183,7 @@ class RunTest(ProgramTest):
         for number, (node, value, component, cause) in enumerate(
                 (("net", baked, "torchscript", second_process), ("script", scaled, "faulty", differs)), 1):
             with self.subTest(component=component):
-                code, out, err = self.run_with(node, value)
+                code, out, err = self.run_with(node, value, "--no-preflight")
                 self.assertEqual((code, out), (8, ""), err)
                 self.assert_one_error(
                     err, rf'error\[verification\]: exporter "script" \(exporter:{component}\): {cause}')

@@ -99,7 +99,7 @@ TEST_F(MseTest, SumsInThePredictionsTypeAndTypesOfSixteenBitsInFloat32) {
 
 TEST_F(MseTest, RefusesShapesThatDifferAndNamesBoth) {
   const std::vector<std::pair<std::vector<int64_t>, std::vector<int64_t>>> shapes{
-      {{4, 1}, {4}}, {{4}, {4, 1}}, {{4, 3}, {4, 1}}, {{4, 3}, {1, 3}}, {{4, 3}, {3}}, {{4, 2, 3}, {4, 3, 2}}};
+      {{4, 1}, {3}}, {{4}, {4, 3}}, {{4, 3}, {4, 1}}, {{4, 3}, {1, 3}}, {{4, 3}, {3}}, {{4, 2, 3}, {4, 3, 2}}};
   for (const auto& [prediction, target] : shapes) {
     const Tensors in{{"prediction", drawn(prediction)}, {"target", drawn(target)}};
     const Error error = error_of([&] { (void)sum(in); });
@@ -142,7 +142,21 @@ TEST_F(MseTest, RefusesWeightsThatAreNotKnownBeforeTheForwardPass) {
   mse_ = make<Loss>("tenon_losses", "mse");
   EXPECT_EQ(mse_->weight(batch).item<double>(), 4);
   EXPECT_EQ(error_of([&] { (void)sum(in); }).code(), ErrorCode::kConfig);
-  EXPECT_EQ(error_of([&] { (void)mse_->weight({}); }).code(), ErrorCode::kConfig);
+}
+
+TEST_F(MseTest, CountsSamplesWhereNothingOfTheBatchIsWired) { EXPECT_FALSE(mse_->weight({}).defined()); }
+
+TEST_F(MseTest, TakesAnAxisOfOneForNone) {
+  const at::Tensor prediction = drawn({5, 1});
+  const at::Tensor target = drawn({5});
+  const auto expected = sum({{"prediction", prediction.squeeze(1)}, {"target", target}}).item<double>();
+  EXPECT_EQ(sum({{"prediction", prediction}, {"target", target}}).item<double>(), expected);
+  EXPECT_EQ(sum({{"prediction", target}, {"target", prediction}}).item<double>(), expected);
+}
+
+TEST(Mse, SaysThatPredictionsAreInTheUnitsOfTheirTargets) {
+  EXPECT_NE(std::string(descriptor("tenon_losses", "mse").describe()).find(R"("like":"target","name":"prediction")"),
+            std::string::npos);
 }
 
 TEST_F(MseTest, IsPlannedOnTheMetaDevice) {

@@ -60,6 +60,48 @@ TEST_F(AccuracyTest, SkipsTheIgnoredTarget) {
   EXPECT_DOUBLE_EQ(value(), 2.0 / 3);
 }
 
+TEST_F(AccuracyTest, OneLogitMeansTheSecondClassAboveZero) {
+  const at::Tensor logits = at::tensor({-2.0F, -0.1F, 0.0F, 0.1F, 3.0F, std::nanf("")}, at::kFloat);
+  const at::Tensor target = at::tensor({0, 1, 0, 1, 0, 1}, kLongs);  // found: the first, the third and the fourth
+  for (const auto& [x, y] : {std::pair{logits, target},
+                             {logits.unsqueeze(1), target},
+                             {logits.unsqueeze(1), target.unsqueeze(1)},
+                             {logits, target.unsqueeze(1)}}) {
+    metric_->reset();
+    update(x, y);
+    EXPECT_DOUBLE_EQ(value(), 3.0 / 6) << x.sizes() << y.sizes();
+  }
+  metric_->reset();
+  update(logits.view({2, 3}), target.view({2, 3}));
+  EXPECT_DOUBLE_EQ(value(), 3.0 / 6) << "several labels a sample, each a yes or no";
+  metric_->reset();
+  update(at::zeros({2, 1}), at::tensor({0, 2}, kLongs));
+  EXPECT_NE(std::string(error_of([&] { (void)value(); }).what()).find("target 2 is no class: there are 2"),
+            std::string::npos);
+}
+
+TEST_F(AccuracyTest, TakesClassesOfAnyIntegerTypeAndBool) {
+  for (const at::ScalarType type : {at::kBool, at::kByte, at::kChar, at::kShort, at::kInt, at::kLong}) {
+    metric_->reset();
+    update(at::eye(2), at::tensor({0, 0}, kLongs).to(type));
+    EXPECT_EQ(value(), 0.5) << type;
+  }
+}
+
+TEST_F(AccuracyTest, NamesBothShapesThatDoNotFit) {
+  for (const auto& each :
+       std::vector<std::pair<at::Tensor, at::Tensor>>{{at::zeros({4, 3}), at::zeros({4, 1}, kLongs)},
+                                                      {at::zeros({4, 3}), at::zeros({3}, kLongs)},
+                                                      {at::zeros({4}), at::zeros({3}, kLongs)},
+                                                      {at::zeros({4}), at::zeros({4, 2}, kLongs)},
+                                                      {at::zeros({4, 1, 2}), at::zeros({4}, kLongs)}}) {
+    const Error error = error_of([&] { update(each.first, each.second); });
+    EXPECT_EQ(error.code(), ErrorCode::kConfig);
+    EXPECT_NE(std::string(error.what()).find("logits are float32[4"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("target is int64["), std::string::npos) << error.what();
+  }
+}
+
 TEST_F(AccuracyTest, EqualLogitsCountForTheFirstClassAlone) {
   update(at::zeros({4, 4}), at::arange(4, kLongs));
   EXPECT_EQ(value(), 0.25);

@@ -81,10 +81,16 @@ TEST_F(MeanErrorTest, AnErrorThatIsNoNumberStaysVisible) {
 }
 
 TEST_F(MeanErrorTest, NamesBothShapesThatDiffer) {
-  const Error error = error_of([&] { update(at::zeros({4, 1}), at::zeros({4})); });
+  const Error error = error_of([&] { update(at::zeros({4, 2}), at::zeros({4})); });
   EXPECT_EQ(error.code(), ErrorCode::kConfig);
-  EXPECT_NE(std::string(error.what()).find("prediction is float32[4, 1], but target is float32[4]"), std::string::npos)
+  EXPECT_NE(std::string(error.what()).find("prediction is float32[4, 2], but target is float32[4]"), std::string::npos)
       << error.what();
+}
+
+TEST_F(MeanErrorTest, TakesAnAxisOfOneForNone) {
+  update(at::tensor({1.0, 2.0}, at::kDouble).reshape({2, 1}), at::tensor({2.0, 4.0}, at::kDouble));
+  update(at::tensor({1.0, 2.0}, at::kDouble), at::tensor({2.0, 4.0}, at::kDouble).reshape({2, 1}));
+  EXPECT_EQ(values().at(0), 1.5);
 }
 
 /// Two ranks of which this one is the first; the second has Σ|e| = 3, Σe² = 5 over 2 elements.
@@ -114,6 +120,7 @@ TEST(MeanError, SaysThatLessIsBetter) {
   ASSERT_NE(mae, std::string::npos) << manifest;
   EXPECT_GT(manifest.find("\"rmse\""), mae) << "the first output is what a bare name means";
   EXPECT_EQ(manifest.find("\"max\""), std::string::npos) << manifest;
+  EXPECT_NE(manifest.find(R"("like":"target","name":"prediction")"), std::string::npos) << manifest;
 }
 
 }  // namespace

@@ -45,6 +45,28 @@ TEST(Mlp, TakesItsInputByTheNameGiven) {
             (at::IntArrayRef{3, 2}));
 }
 
+TEST(Mlp, GivesAnOutputThatStandsForNoClassesUnderItsOwnName) {
+  const auto single = make<Distributed>("tenon_distributed", "single");
+  const auto model = built(R"({"size": 2, "hidden": [3], "output": "value"})", {"image", Dtype::kFloat32, {"N", 7}});
+  materialize(model->root(), 1);
+  const Tensors out = run(model->root(), single->join(), {{"image", at::ones({3, 7})}}, false);
+  EXPECT_EQ(out.size(), 1U);
+  EXPECT_EQ(out.at("value").sizes(), (at::IntArrayRef{3, 2}));
+  EXPECT_EQ(param_names(model->root()),
+            (std::vector<std::string>{"hidden1.linear.weight", "hidden1.linear.bias", "head.weight", "head.bias"}));
+}
+
+TEST(Mlp, TakesTheSizeOfItsOutputFromOneParameter) {
+  const auto pointer = [](const std::string& params) {
+    return error_of([&] { (void)make<Model>("tenon_models", "mlp", params); }).pointer();
+  };
+  EXPECT_EQ(pointer(R"({"classes": 3, "size": 3})"), "/size");
+  EXPECT_EQ(pointer("{}"), "/classes");
+  EXPECT_EQ(pointer(R"({"classes": "none", "size": "classes"})"), "/classes");
+  EXPECT_EQ(pointer(R"({"size": 0})"), "/size");
+  EXPECT_EQ(pointer(R"({"classes": 0})"), "/classes");
+}
+
 TEST(Mlp, RefusesInputsAndParametersThatDoNotFit) {
   const Error open = error_of([] { (void)built(R"({"classes": 3})", {"image", Dtype::kFloat32, {"N", 2, "W"}}); });
   EXPECT_EQ(open.code(), ErrorCode::kConfig);

@@ -16,8 +16,9 @@ class Loss : public Component {
   static constexpr const char* kInterface = "tenon.loss";
   static constexpr uint32_t kRevision = 1;
 
-  /// The weight of this micro-batch: a 0-dim tensor, such as the number of samples that count. Gets only the ports that
-  /// are wired to fields of the batch. [trainer]
+  /// The weight of this micro-batch: a 0-dim tensor, such as the number of samples that count, or an undefined tensor,
+  /// which stands for the number of samples in the micro-batch. Gets only the ports that are wired to fields of the batch.
+  /// [trainer]
   [[nodiscard]] virtual at::Tensor weight(const Tensors& batch_in) = 0;
 
   /// The sum over the micro-batch: a 0-dim floating tensor that gradients flow through. [trainer]

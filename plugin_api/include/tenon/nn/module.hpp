@@ -56,6 +56,19 @@ class Module {
   void visit_params(const std::function<void(const std::string& name, Param&)>& visit);
   void visit_buffers(const std::function<void(const std::string& name, Buffer&)>& visit);
 
+  /// The top of the tree.
+  [[nodiscard]] const Module& root() const noexcept { return parent_ == nullptr ? *this : parent_->root(); }
+
+  /// While it lives, `see` is called on its thread with whatever a module gave, innermost first. One at a time.
+  class Watch {
+   public:
+    using See = std::function<void(const Module& module, const Tensors& out)>;
+    explicit Watch(See see);
+    ~Watch();
+    Watch(const Watch&) = delete;
+    Watch& operator=(const Watch&) = delete;
+  };
+
   /// Path of the innermost module whose forward threw last on this thread; empty when none did. For error reports.
   [[nodiscard]] static std::string last_failure();
   static void clear_failure();
@@ -63,6 +76,10 @@ class Module {
  protected:
   /// \throws Error or c10::Error; the engine adds node and module.
   virtual Tensors forward(const Tensors& in, StepContext& context);
+
+  /// Shows the Watch of this thread, if there is one, what this module gave.
+  void show(const Tensors& out) const;
+  void show(const at::Tensor& out) const;
 
   /// Runs `body` under this module's name for the profiler and for error reports.
   template <class Body>
@@ -102,7 +119,9 @@ class Layer : public Module {
   using Module::Module;
 
   at::Tensor operator()(const at::Tensor& in, StepContext& context) {
-    return entered([&] { return forward(in, context); });
+    at::Tensor out = entered([&] { return forward(in, context); });
+    show(out);
+    return out;
   }
 
  protected:

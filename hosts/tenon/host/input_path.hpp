@@ -1,0 +1,15 @@
+// Another file for the dataset at the head of a path.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <core/graph/graph.hpp>
+
+namespace tenon::host {
+
+/// Settings that let the dataset at the head of "predict" read `path`: its one parameter that is a path, or the first one
+/// that it cannot do without. \throws Error (kConfig) when no parameter can be meant.
+[[nodiscard]] std::vector<std::string> input_sets(const core::Graph& graph, const std::string& path);
+
+}  // namespace tenon::host

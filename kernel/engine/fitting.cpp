@@ -1,0 +1,83 @@
+// Fitted transforms: one pass over the training data for each, before the first step.
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <engine/data/memory.hpp>
+#include <engine/data/stage.hpp>
+#include <engine/data/stream.hpp>
+#include <engine/engine.hpp>
+#include <engine/feed.hpp>
+#include <engine/streams.hpp>
+#include <tenon/components/fitted.hpp>
+
+namespace tenon::engine {
+namespace {
+
+/// Memory for one sample's fields, the same again for every sample.
+class OneSample final : public Destination {
+ public:
+  explicit OneSample(const Spec& fields) : fields_(fields), memory_(fields.size()), values_(fields.size()) {}
+
+  [[nodiscard]] void* place(int field, std::span<const int64_t> shape) override {
+    const auto at = static_cast<std::size_t>(field);
+    std::size_t bytes = size_of(fields_[at].dtype);
+    for (const int64_t size : shape) bytes *= static_cast<std::size_t>(size);
+    memory_[at].resize(std::max<std::size_t>(bytes, 1));
+    values_[at] = {memory_[at].data(), Shape(shape.begin(), shape.end()), true};
+    return memory_[at].data();
+  }
+
+  [[nodiscard]] std::span<const Value> values() const noexcept { return values_; }
+
+ private:
+  const Spec& fields_;
+  std::vector<std::vector<std::byte>> memory_;
+  std::vector<Value> values_;
+};
+
+/// One pass over what reaches `fitted`.
+void learn(const Components& components, const Stream& before, const Stage& stage, Fitted& fitted,
+           const std::function<bool()>& ended) {
+  components.entering(stage.node, "cannot learn from the training data", [&] {
+    fitted.begin();
+    OneSample sample(before.fields());
+    Workspace workspace;
+    Arena arena;
+    std::vector<Value> nothing(before.fields().size());
+    const int64_t size = before.size();
+    for (int64_t index = 0; index < size; ++index) {
+      if (ended()) return;
+      before.run({.index = index}, sample, workspace);
+      const StageSample view(stage, before.fields(), sample.values(), nothing, arena, nullptr);
+      try {
+        fitted.observe(view);
+      } catch (const Error& error) {
+        throw Error(error.code(), fmt::format("sample {} of \"{}\": {}", index, before.dataset_node(), error.what()),
+                    error.pointer());
+      }
+    }
+    fitted.finish();
+  });
+}
+
+}  // namespace
+
+void fit_transforms(const Components& components, const core::Path& path, uint64_t seed,
+                    const std::function<bool()>& ended) {
+  const std::vector<const core::Node*> stages = stages_of(components.graph(), path);
+  for (std::size_t i = 1; i < stages.size(); ++i) {
+    const core::Node& node = *stages[i];
+    if (!owns_component(node)) continue;
+    void* const ability = components.component(node.name).ability(Fitted::kAbility);
+    if (ability == nullptr) continue;
+    const Stream before = make_stream(components, std::span(stages).first(i), seed);
+    Stage stage{node.name, node.use(), 0, nullptr, before.fields(), {}};
+    stage.source.assign(stage.spec.size(), -1);
+    learn(components, before, stage, *static_cast<Fitted*>(ability), ended);
+  }
+}
+
+}  // namespace tenon::engine

@@ -1,0 +1,150 @@
+// Rows of outputs, in the order of the loader.
+#include <engine/predicting.hpp>
+
+#include <array>
+#include <optional>
+#include <utility>
+
+#include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
+#include <fmt/format.h>
+
+#include <engine/device.hpp>
+#include <engine/plan.hpp>
+#include <engine/rescaling.hpp>
+#include <engine/restore.hpp>
+#include <engine/setup.hpp>
+#include <engine/step_graph.hpp>
+#include <engine/training.hpp>
+#include <tenon/components/distributed.hpp>
+#include <tenon/components/fitted.hpp>
+
+namespace tenon::engine {
+namespace {
+
+using Form = core::PredictedOutput::Form;
+
+at::Tensor in_form(const at::Tensor& value, Form form) {
+  switch (form) {
+    case Form::kSoftmax: return at::softmax(value.to(at::kDouble), -1).to(value.scalar_type());
+    case Form::kSigmoid: return at::sigmoid(value.to(at::kDouble)).to(value.scalar_type());
+    case Form::kArgmax: return at::argmax(value, -1);
+    case Form::kValue: break;
+  }
+  return value;
+}
+
+class Predictor {
+ public:
+  explicit Predictor(const PredictRequest& request)
+      : graph_(request.graph),
+        path_(graph_.predict.value().path),
+        device_(prepare_device(graph_, request.resolved)),
+        components_(graph_, request.resolved, request.catalogue),
+        precision_(precision_of(components_, plain_)),
+        feed_(components_, path_, static_cast<uint64_t>(graph_.run.seed)) {
+    static_cast<void>(plan_networks(components_, {&feed_}, precision_));
+    open_datasets(components_, std::array{&path_});
+    feed_.connect(alone_, device_, precision_.storage());
+    std::vector<std::string> transforms;
+    for (const core::PredictedOutput& output : graph_.predict->outputs) {
+      if (!output.categories.empty()) transforms.push_back(output.categories);
+    }
+    restore_path(components_, path_, core::read_checkpoint(request.checkpoint),
+                 at::TensorOptions(precision_.storage()).device(device_), transforms);
+  }
+
+  int64_t run(PredictionSink& sink) {
+    const c10::NoGradGuard no_grad;
+    const StepGraph graph(components_, path_, &precision_);
+    const at::Generator generator = make_generator(device_);
+    int64_t rows = 0;
+    feed_.start(0, 0, 1);
+    while (std::optional<DeviceBatch> batch = feed_.next()) {
+      const std::vector<int64_t> samples = std::move(batch->sample_ids);
+      const Values values = graph.forward(std::move(batch->fields), alone_, 0, false, 0, generator);
+      std::vector<at::Tensor> columns;
+      for (const core::PredictedOutput& output : graph_.predict->outputs) {
+        columns.push_back(column(output, values, static_cast<int64_t>(samples.size())));
+      }
+      if (rows == 0) sink.begin(describe_columns(columns), total_rows());
+      rows += static_cast<int64_t>(samples.size());
+      hand_over(samples, columns, sink);
+    }
+    return rows;
+  }
+
+ private:
+  [[nodiscard]] at::Tensor column(const core::PredictedOutput& output, const Values& values, int64_t samples) const {
+    const at::Tensor raw = values.find(output.source)->second.at(output.output);
+    at::Tensor value = in_form(undo_rescaling(components_, path_, "", output.name, raw), output.form);
+    if (value.dim() == 0 || value.size(0) != samples) {
+      throw PlacedError(
+          core::diagnose(components_.resolved(), "/predict/outputs",
+                         Error(ErrorCode::kConfig,
+                               fmt::format("\"{}.{}\" is {} for a batch of {} samples, and does not give one row a "
+                                           "sample",
+                                           output.source, output.output, describe(raw), samples))));
+    }
+    const bool narrow = value.scalar_type() == at::kHalf || value.scalar_type() == at::kBFloat16;
+    return (narrow ? value.to(at::kFloat) : value).cpu().contiguous();
+  }
+
+  [[nodiscard]] int64_t total_rows() const {
+    int64_t rows = 0;
+    for (int64_t batch = 0; batch < feed_.batches(); ++batch) rows += feed_.samples_of(batch);
+    return rows;
+  }
+
+  [[nodiscard]] std::vector<std::string> categories_of(const core::PredictedOutput& output) const {
+    if (output.categories.empty()) return {};
+    return components_.entering(output.categories, "cannot tell its categories", [&] {
+      void* const ability = components_.component(output.categories).ability(Categorical::kAbility);
+      if (ability == nullptr) return std::vector<std::string>();
+      return static_cast<Categorical*>(ability)
+          ->categories(output.categories_field)
+          .value_or(std::vector<std::string>());
+    });
+  }
+
+  [[nodiscard]] std::vector<PredictedColumn> describe_columns(const std::vector<at::Tensor>& columns) const {
+    std::vector<PredictedColumn> described;
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      const core::PredictedOutput& output = graph_.predict->outputs[i];
+      PredictedColumn column;
+      column.field = {output.name, dtype_of(columns[i].scalar_type()), {}};
+      for (const int64_t size : columns[i].sizes().slice(1)) column.field.shape.emplace_back(size);
+      column.categories = categories_of(output);
+      column.names_values = output.form == Form::kArgmax || !columns[i].is_floating_point();
+      described.push_back(std::move(column));
+    }
+    return described;
+  }
+
+  static void hand_over(std::span<const int64_t> samples, const std::vector<at::Tensor>& columns,
+                        PredictionSink& sink) {
+    std::vector<Shape> shapes;
+    std::vector<Array> arrays;
+    shapes.reserve(columns.size());
+    for (const at::Tensor& column : columns) {
+      shapes.push_back(column.sizes().vec());
+      arrays.push_back({column.data_ptr(), dtype_of(column.scalar_type()), shapes.back()});
+    }
+    sink.take(samples, arrays);
+  }
+
+  const core::Graph& graph_;
+  const core::Path& path_;
+  c10::Device device_;
+  Components components_;
+  core::ComponentHandle plain_;
+  const Precision& precision_;
+  OneRank alone_;
+  Feed feed_;
+};
+
+}  // namespace
+
+int64_t predict_rows(const PredictRequest& request, PredictionSink& sink) { return Predictor(request).run(sink); }
+
+}  // namespace tenon::engine

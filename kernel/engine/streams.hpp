@@ -1,0 +1,21 @@
+// Streams of the pipeline as the data engine runs them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <engine/components.hpp>
+#include <engine/data/stream.hpp>
+
+namespace tenon::engine {
+
+/// The nodes of a path's stream that make a sample: its dataset, then its transforms, in order.
+[[nodiscard]] std::vector<const core::Node*> stages_of(const core::Graph& graph, const core::Path& path);
+
+/// A stream over the components of these nodes, a dataset first. Asks each for its fields; reads nothing.
+/// \throws PlacedError. [trainer]
+[[nodiscard]] Stream make_stream(const Components& components, std::span<const core::Node* const> stages,
+                                 uint64_t seed);
+
+}  // namespace tenon::engine

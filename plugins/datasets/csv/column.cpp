@@ -1,0 +1,147 @@
+// From cells to values, by std::from_chars alone: no locale has a say.
+#include <csv/column.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+
+#include <files/content_hash.hpp>
+#include <tenon/random.hpp>
+
+namespace tenon::datasets {
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
+  return text;
+}
+
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+template <class T>
+struct Parsed {
+  T value{};
+  std::optional<std::string> error;
+};
+
+/// from_chars takes no plus sign.
+template <class T>
+Parsed<T> parse(std::string_view text, const char* kind, const char* type) {
+  const std::string_view digits = text.size() > 1 && text[0] == '+' && text[1] != '-' ? text.substr(1) : text;
+  Parsed<T> parsed;
+  const char* const end = digits.data() + digits.size();
+  const auto [stopped, error] = std::from_chars(digits.data(), end, parsed.value);
+  if (error == std::errc::result_out_of_range && stopped == end) {
+    parsed.error = shown(text) + " is out of the range of " + type;
+  } else if (error != std::errc() || stopped != end) {
+    parsed.error = shown(text) + " is no " + kind;
+    if (text.find(',') != std::string_view::npos) *parsed.error += " (the decimal point is \".\")";
+  }
+  return parsed;
+}
+
+template <class T>
+void put_number(std::vector<std::byte>& row, std::size_t position, T value) {
+  std::memcpy(row.data() + position * sizeof(T), &value, sizeof(T));
+}
+
+FieldSpec spec_of(const CsvField& field) {
+  if (field.type == CsvType::kText) return {field.name, Dtype::kUint8, {Dim()}};
+  FieldSpec spec{field.name, field.dtype == CsvFloat::kFloat32 ? Dtype::kFloat32 : Dtype::kFloat64, {}};
+  if (field.type == CsvType::kInteger) spec.dtype = Dtype::kInt64;
+  if (!field.columns.empty()) spec.shape.emplace_back(static_cast<int64_t>(field.columns.size()));
+  return spec;
+}
+
+}  // namespace
+
+bool is_missing(const Cell& cell, CsvType type) {
+  if (cell.quoted && type == CsvType::kText) return false;
+  const std::string_view text = trimmed(cell.raw);
+  if (text.size() > 4) return false;
+  static constexpr std::array<std::string_view, 5> kWords{"", "na", "nan", "null", "?"};
+  return std::any_of(kWords.begin(), kWords.end(), [&](std::string_view word) {
+    return std::equal(text.begin(), text.end(), word.begin(), word.end(),
+                      [](char written, char wanted) { return lower(written) == wanted; });
+  });
+}
+
+bool may_be_number(const Cell& cell) {
+  return cell.raw.find_first_of("0123456789") != std::string_view::npos ||
+         !parse<double>(trimmed(cell.raw), "", "").error;
+}
+
+FieldColumn::FieldColumn(const CsvField& field) : type_(field.type), spec_(spec_of(field)) {
+  if (type_ == CsvType::kText) return;
+  for (const Dim& dim : spec_.shape) shape_.push_back(dim.size);
+  row_.resize(static_cast<std::size_t>(elements(shape_)) * size_of(spec_.dtype));
+}
+
+void FieldColumn::reserve(std::size_t rows) {
+  if (type_ == CsvType::kText) {
+    ends_.reserve(rows);
+  } else {
+    values_.reserve(rows * row_.size());
+  }
+}
+
+std::optional<std::string> FieldColumn::put(std::size_t position, const Cell& cell) {
+  std::string scratch;
+  const std::string_view text = cell.value(scratch);
+  if (type_ == CsvType::kText) {
+    text_ = text;
+    return std::nullopt;
+  }
+  const std::string_view written = trimmed(text);
+  if (type_ == CsvType::kInteger) {
+    const auto [value, error] = parse<int64_t>(written, "integer", "int64");
+    if (!error) put_number(row_, position, value);
+    return error;
+  }
+  const auto [value, error] = parse<double>(written, "number", "float64");
+  if (error) return error;
+  if (!std::isfinite(value)) return shown(written) + " is not finite";
+  if (spec_.dtype == Dtype::kFloat64) {
+    put_number(row_, position, value);
+    return std::nullopt;
+  }
+  const auto rounded = static_cast<float>(value);
+  if (!std::isfinite(rounded)) return shown(written) + " is out of the range of float32: give \"dtype\": \"float64\"";
+  put_number(row_, position, rounded);
+  return std::nullopt;
+}
+
+void FieldColumn::commit() {
+  if (type_ == CsvType::kText) {
+    const auto* const bytes = reinterpret_cast<const std::byte*>(text_.data());
+    values_.insert(values_.end(), bytes, bytes + text_.size());
+    ends_.push_back(values_.size());
+  } else {
+    values_.insert(values_.end(), row_.begin(), row_.end());
+  }
+}
+
+void FieldColumn::read(int64_t row, int position, Sample& out) const {
+  const auto index = static_cast<std::size_t>(row);
+  std::size_t begin = index * row_.size();
+  std::size_t length = row_.size();
+  Array to;
+  if (type_ == CsvType::kText) {
+    begin = index == 0 ? 0 : ends_[index - 1];
+    length = ends_[index] - begin;
+    const std::array<int64_t, 1> shape{static_cast<int64_t>(length)};
+    to = out.allocate(position, spec_.dtype, shape);
+  } else {
+    to = out.allocate(position, spec_.dtype, shape_);
+  }
+  if (length > 0) std::memcpy(to.data, values_.data() + begin, length);
+}
+
+uint64_t FieldColumn::hash() const {
+  return random_key({content_hash(values_), content_hash(std::as_bytes(std::span(ends_)))});
+}
+
+}  // namespace tenon::datasets

@@ -1,0 +1,32 @@
+// A file as memory, read-only.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace tenon::datasets {
+
+/// Maps a whole regular file for as long as the object lives. Its bytes are read from disk when they are touched, by as
+/// many threads as like to. Who shortens the file meanwhile ends the process.
+class MappedFile {
+ public:
+  /// \throws Error (kData) that names the file, with the pointer of the parameter that holds its path.
+  MappedFile(const std::filesystem::path& path, const std::string& pointer);
+  MappedFile(MappedFile&& other) noexcept;
+  MappedFile& operator=(MappedFile&& other) noexcept;
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+  ~MappedFile();
+
+  [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return {data_, size_}; }
+  [[nodiscard]] std::string_view text() const noexcept { return {reinterpret_cast<const char*>(data_), size_}; }
+
+ private:
+  const std::byte* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+}  // namespace tenon::datasets

@@ -1,0 +1,164 @@
+"""`tenon predict`: the same rows in every format, those that `eval` counted, and nothing half made."""
+
+import csv
+import hashlib
+import io
+import json
+import unittest
+
+import numpy
+from program import SOURCE, ProgramTest
+
+SHORT = ["--set", "vars.epochs=2", "--set", 'nodes.sched.with.warmup="5 steps"', "--set", "nodes.net.with.width=4",
+         "--no-preflight"]
+OUTPUTS = ["net.logits", "batch.label", {"name": "digit", "from": "net.logits", "as": "argmax"},
+           {"name": "chance", "from": "net.logits", "as": "softmax"}]
+TOWNS = ("Ulm", "Bonn, old", "Kiel")
+TABLE = "size,town,price\n" + "".join(
+    f'{i % 7},"{TOWNS[i % 3]}",{1000 + 100 * (i % 7) + 10 * (i % 3)}\n' for i in range(60))
+
+
+def hashes(folder):
+    return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+            for path in folder.rglob("*") if path.is_file()}
+
+
+class PredictTest(ProgramTest):
+    def trained(self):
+        """A short run of the demo that can predict its test set; returns its folder."""
+        def change(pipeline):
+            pipeline["predict"] = {"data": "test", "outputs": OUTPUTS}
+            del pipeline["export"], pipeline["nodes"]["script"]
+
+        code, _, err = self.tenon("run", self.demo(change), *SHORT)
+        self.assertEqual(code, 0, err)
+        return self.folder / "runs" / "digits" / "0001"
+
+    def predict(self, *arguments):
+        outcome = self.tenon("predict", *arguments)
+        self.assertEqual(outcome.code, 0, outcome.err)
+        return outcome.out
+
+    def test_all_formats_hold_the_same_rows_and_those_that_eval_counts(self):
+        run = self.trained()
+        before = hashes(run)
+        rows = [json.loads(line) for line in self.predict(str(run)).splitlines()]
+        table = list(csv.DictReader(io.StringIO(self.predict(str(run), "--format", "csv"))))
+        self.assertEqual(self.predict(str(run), "--format", "npy", "--out", "arrays"), "")
+        arrays = {path.stem: numpy.load(path) for path in (self.folder / "arrays").iterdir()}
+        self.assertEqual(set(arrays), {"index", "net.logits", "batch.label", "digit", "chance"})
+        self.assertEqual(hashes(run), before)
+
+        self.assertEqual(arrays["net.logits"].dtype, numpy.float32)
+        self.assertEqual(arrays["index"].tolist(), list(range(len(rows))))
+        for name in ("index", "batch.label", "digit"):
+            self.assertEqual([row[name] for row in rows], arrays[name].tolist())
+            self.assertEqual([int(row[name]) for row in table], arrays[name].tolist())
+        for name in ("net.logits", "chance"):
+            self.assertEqual(arrays[name].shape, (len(rows), 10))
+            self.assertTrue((numpy.array([row[name] for row in rows], numpy.float32) == arrays[name]).all())
+            cells = numpy.array([[row[f"{name}.{i}"] for i in range(10)] for row in table], numpy.float32)
+            self.assertTrue((cells == arrays[name]).all())
+        exact = numpy.exp(arrays["net.logits"].astype(numpy.float64))
+        numpy.testing.assert_allclose(arrays["chance"], exact / exact.sum(1, keepdims=True), rtol=1e-6)
+        self.assertTrue((arrays["digit"] == arrays["net.logits"].argmax(1)).all())
+
+        code, out, err = self.tenon("eval", str(run), "--on", "test", "--format", "json")
+        self.assertEqual(code, 0, err)
+        accuracy = (arrays["digit"] == arrays["batch.label"]).mean()
+        self.assertIn(f"{accuracy:.15g}"[:12], out)
+
+    def test_another_input_is_read_and_texts_and_units_come_back(self):
+        self.write("houses.csv", TABLE)
+        table = {"path": "houses.csv", "fields": [{"name": "x", "columns": ["size"]}, {"name": "y", "columns": ["price"]},
+                                                  {"name": "town", "type": "text"}]}
+        nodes = {
+            "rows": {"use": "dataset:csv", "with": table},
+            "named": {"use": "transform:encode_categories", "in": "rows", "with": {"fields": ["town"]}},
+            "scaled": {"use": "transform:standardize", "in": "named", "with": {"fields": ["x", "y"]}},
+            "train": {"use": "loader:threads", "in": "scaled", "with": {"batch": 10, "workers": 0}},
+            "net": {"use": "model:mlp", "in": {"x": "batch.x"},
+                    "with": {"input": "x", "output": "value", "size": 1, "hidden": []}},
+            "towns": {"use": "model:mlp", "in": {"x": "batch.x"}, "with": {"input": "x", "classes": 3, "hidden": []}},
+            "loss": {"use": "loss:mse", "in": {"prediction": "net.value", "target": "batch.y"}},
+            "where": {"use": "loss:cross_entropy", "in": {"logits": "towns.logits", "target": "batch.town"}},
+            "opt": {"use": "optimizer:sgd", "of": ["net", "towns"], "with": {"lr": 0.1}},
+            "new_rows": {"use": "dataset:csv", "with": table},
+            "new_named": {"call": "named", "in": "new_rows"},
+            "new_scaled": {"call": "scaled", "in": "new_named"},
+            "new": {"use": "loader:threads", "in": "new_scaled", "with": {"batch": 16, "workers": 0}},
+        }
+        pipeline = {
+            "format": 1, "name": "houses", "run": {"seed": 1, "device": "cpu", "threads": 1}, "nodes": nodes,
+            "fit": {"data": "train", "loss": {"loss": 1, "where": 1}, "epochs": 20},
+            "predict": {"data": "new", "outputs": [{"name": "price", "from": "net.value"},
+                                                   {"name": "town", "from": "towns.logits", "as": "argmax"},
+                                                   {"name": "chance", "from": "towns.logits", "as": "softmax"}]},
+            "observe": [],
+        }
+        self.write("houses.json", json.dumps(pipeline))
+        code, _, err = self.tenon("run", "houses.json")
+        self.assertEqual(code, 0, err)
+        run = str(self.folder / "runs" / "houses" / "0001")
+        rows = [json.loads(line) for line in self.predict(run).splitlines()]
+        self.assertEqual(len(rows), 60)
+        for row in rows:
+            self.assertEqual(list(row), ["index", "price", "town", "chance"])
+            self.assertIn(row["town"], TOWNS)
+            self.assertEqual(max(row["chance"], key=row["chance"].get), row["town"])
+        # 100 more for each unit of size, and 10 on average for the town: in the units of the file.
+        truth = numpy.array([1010 + 100 * (i % 7) for i in range(60)])
+        numpy.testing.assert_allclose([row["price"][0] for row in rows], truth, atol=30)
+
+        self.write("two.csv", "size,town,price\n6,Kiel,0\n0,Ulm,0\n")
+        few = [json.loads(line) for line in self.predict(run, "--input", "two.csv").splitlines()]
+        self.assertEqual([row["index"] for row in few], [0, 1])
+        self.assertEqual([row["price"] for row in few], [rows[6]["price"], rows[0]["price"]])
+        table = self.predict(run, "--input", "two.csv", "--format", "csv").splitlines()
+        self.assertTrue(table[0].startswith("index,price.0,town,"), table[0])
+        self.assertIn('"chance.Bonn, old"', table[0])
+
+        (self.folder / "houses.csv").unlink()
+        self.assertEqual(len(self.predict(run, "--input", "two.csv").splitlines()), 2)
+
+    def test_errors_say_what_to_do_and_write_nothing(self):
+        run = str(self.trained())
+        (self.folder / "full").mkdir()
+        self.write("full/other.txt", "keep me")
+        for words, wanted, parts in (
+            ([run, "--format", "npy"], 2, ["--out"]),
+            ([run, "--format", "npy", "--out", "full"], 10, ["full is not empty", "new folder"]),
+            ([run, "--format", "xml"], 2, ["jsonl"]),
+            ([run, "--input", "other.csv"], 2, ["--input", "test_set", "none is a path"]),
+            ([run, "--set", "predict.data=\"nobody\""], 2, ["nobody"]),
+            (["nowhere"], 9, ["nowhere"]),
+            ([run, "--out", "no/such/folder.jsonl"], 10, ["no/such"]),
+        ):
+            with self.subTest(words=words):
+                code, out, err = self.tenon("predict", *words)
+                self.assertEqual((code, out), (wanted, ""), err)
+                for part in parts:
+                    self.assertIn(part, err)
+        self.assertEqual([path.name for path in (self.folder / "full").iterdir()], ["other.txt"])
+
+        weights = next(self.folder.glob("runs/digits/0001/checkpoints/*/model.net.safetensors"))
+        weights.write_bytes(weights.read_bytes()[:-1] + b"?")
+        code, out, err = self.tenon("predict", str(weights.parent), "--out", "rows.jsonl")
+        self.assertEqual((code, out), (9, ""), err)
+        self.assertIn("model.net.safetensors", err)
+        self.assertFalse((self.folder / "rows.jsonl").exists())
+
+    def test_a_run_without_the_section_is_told_how_to_add_it(self):
+        code, _, err = self.tenon("run", "digits.json", *SHORT, "--set", "export=[]")
+        self.assertEqual(code, 0, err)
+        run = str(self.folder / "runs" / "digits" / "0001")
+        code, out, err = self.tenon("predict", run)
+        self.assertEqual((code, out), (2, ""))
+        self.assertIn('no section "predict"', err)
+        self.assertIn("--overlay", err)
+        self.write("more.json", json.dumps({"predict": {"data": "test", "outputs": ["net.logits"]}}))
+        self.assertEqual(len(self.predict(run, "--overlay", "more.json").splitlines()), 360)
+
+
+if __name__ == "__main__":
+    unittest.main()

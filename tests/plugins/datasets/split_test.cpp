@@ -1,0 +1,331 @@
+// dataset:split: parts that do not overlap, follow what samples hold, and have the sizes that were asked for.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <random>
+#include <set>
+#include <stdexcept>
+
+#include <plugins/datasets/opened.hpp>
+#include <tenon/components/derived.hpp>
+
+namespace tenon::test {
+namespace {
+
+constexpr const char* kParts[] = {"train", "val", "test"};
+
+/// Rows of (x, label, patient) in memory.
+class Rows final : public Dataset {
+ public:
+  struct Row {
+    double x = 0;
+    int64_t label = 0;
+    std::string patient;
+  };
+
+  explicit Rows(std::vector<Row> rows) : rows_(std::move(rows)) {}
+
+  [[nodiscard]] Spec spec() const override {
+    return {{"x", Dtype::kFloat64, {}}, {"label", Dtype::kInt64, {}}, {"patient", Dtype::kUint8, {Dim()}}};
+  }
+  void open(std::span<Dataset* const> /*inputs*/) override {}
+  [[nodiscard]] int64_t size() const override { return static_cast<int64_t>(rows_.size()); }
+  [[nodiscard]] std::string fingerprint() const override { return "rows"; }
+  void read(int64_t index, Sample& out) const override {
+    const Row& row = rows_.at(static_cast<std::size_t>(index));
+    if (std::isnan(row.x)) throw Error(ErrorCode::kData, "this row is unreadable");
+    out.allocate("x", Dtype::kFloat64, {}).as<double>()[0] = row.x;
+    out.allocate(1, Dtype::kInt64, {}).as<int64_t>()[0] = row.label;
+    const Shape shape{static_cast<int64_t>(row.patient.size())};
+    std::copy(row.patient.begin(), row.patient.end(), out.allocate(2, Dtype::kUint8, shape).as<uint8_t>().begin());
+  }
+
+ private:
+  std::vector<Row> rows_;
+};
+
+std::vector<Rows::Row> rows(std::size_t count, int64_t classes = 3, std::size_t patients = 50) {
+  std::vector<Rows::Row> all;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto number = static_cast<int64_t>(i);
+    all.push_back(
+        {static_cast<double>(i) / 7, number % classes, std::string("p").append(std::to_string(i * 31 % patients))});
+  }
+  return all;
+}
+
+Derived& derived(Dataset& dataset) {
+  auto* const ability = static_cast<Derived*>(dataset.ability(Derived::kAbility));
+  if (ability == nullptr) throw std::runtime_error("it is not derived");
+  return *ability;
+}
+
+/// One part of the rows, as the engine makes it.
+class Part {
+ public:
+  Part(std::vector<Rows::Row> all, const std::string& part, Json params = Json::object()) : rows_(std::move(all)) {
+    params["part"] = part;
+    split_ = made("split", params);
+    const Spec specs[] = {rows_.spec()};
+    derived(*split_).derive(specs);
+    Dataset* const inputs[] = {&rows_};
+    split_->open(inputs);
+  }
+
+  [[nodiscard]] const Dataset& operator*() const { return *split_; }
+  [[nodiscard]] std::vector<double> x() const { return column<double>(*split_, "x"); }
+  [[nodiscard]] std::vector<int64_t> labels() const { return column<int64_t>(*split_, "label"); }
+
+ private:
+  Rows rows_;
+  Made<Dataset> split_;
+};
+
+/// x → the part that it lies in. Fails where an x lies in two.
+std::map<double, std::string> parts_of(const std::vector<Rows::Row>& all, const Json& params = Json::object()) {
+  std::map<double, std::string> found;
+  for (const char* const part : kParts) {
+    for (const double x : Part(all, part, params).x()) {
+      const auto [there, added] = found.emplace(x, part);
+      EXPECT_TRUE(added || there->second == part) << x;
+    }
+  }
+  return found;
+}
+
+Json fractions(double train, double val, double test) { return {{"train", train}, {"val", val}, {"test", test}}; }
+
+/// Whether a count can be that of a binomial distribution: within five standard deviations.
+void expect_binomial(std::size_t found, std::size_t count, double share) {
+  const double mean = static_cast<double>(count) * share;
+  EXPECT_NEAR(static_cast<double>(found), mean, 5 * std::sqrt(mean * (1 - share)));
+}
+
+TEST(Split, HasTheFieldsOfItsInputBeforeItIsOpened) {
+  const auto split = made("split", {{"part", "val"}});
+  const Spec specs[] = {Rows({}).spec()};
+  derived(*split).derive(specs);
+  EXPECT_EQ(text_of(split->spec()), "x float64[], label int64[], patient uint8[?]");
+}
+
+TEST(Split, PartsAreDisjointAndCompleteAndInOrder) {
+  const auto all = rows(2000);
+  for (const Json& params :
+       {Json::object(), Json{{"stratify", "label"}}, Json{{"group", "patient"}}, Json{{"seed", 5}}}) {
+    std::vector<double> together;
+    for (const char* const part : kParts) {
+      const std::vector<double> x = Part(all, part, params).x();
+      EXPECT_TRUE(std::is_sorted(x.begin(), x.end()));
+      together.insert(together.end(), x.begin(), x.end());
+    }
+    std::sort(together.begin(), together.end());
+    ASSERT_EQ(together.size(), all.size()) << params;
+    for (std::size_t i = 0; i < all.size(); ++i) ASSERT_EQ(together[i], all[i].x);
+  }
+}
+
+TEST(Split, ReadsTheSamplesOfTheInputToTheByte) {
+  const auto all = rows(300);
+  const Part part(all, "train");
+  MemorySample sample((*part).spec());
+  for (int64_t i = 0; i < (*part).size(); ++i) {
+    (*part).read(i, sample);
+    const auto x = sample.written<double>("x").at(0);
+    const Rows::Row& row = all.at(static_cast<std::size_t>(std::lround(x * 7)));
+    EXPECT_EQ(sample.written<int64_t>("label").at(0), row.label);
+    const auto patient = sample.written<uint8_t>("patient");
+    EXPECT_EQ(std::string(patient.begin(), patient.end()), row.patient);
+  }
+}
+
+TEST(Split, FractionsAreWhatAHashOfManySamplesGives) {
+  const auto all = rows(20000);
+  for (const int seed : {0, 1, 2}) {
+    const Json params{{"seed", seed}, {"fractions", fractions(0.7, 0.2, 0.1)}};
+    expect_binomial(Part(all, "train", params).x().size(), all.size(), 0.7);
+    expect_binomial(Part(all, "val", params).x().size(), all.size(), 0.2);
+    expect_binomial(Part(all, "test", params).x().size(), all.size(), 0.1);
+  }
+}
+
+TEST(Split, AnotherSeedDrawsOtherParts) {
+  const auto all = rows(5000);
+  const auto first = parts_of(all);
+  const auto second = parts_of(all, {{"seed", 1}});
+  std::size_t both_val = 0;
+  for (const auto& [x, part] : first) both_val += part == "val" && second.at(x) == "val" ? 1 : 0;
+  expect_binomial(both_val, all.size(), 0.01);
+}
+
+TEST(Split, AddedRemovedAndMovedRowsMoveNoOther) {
+  const auto all = rows(3000);
+  for (const Json& params : {Json::object(), Json{{"group", "patient"}}}) {
+    const auto before = parts_of(all, params);
+    std::vector<Rows::Row> changed(all.begin() + 500, all.end());
+    for (int i = 0; i < 700; ++i) changed.push_back({-1.0 - i, i, std::string("new ").append(std::to_string(i))});
+    std::shuffle(changed.begin(), changed.end(), std::mt19937_64(3));
+    const auto after = parts_of(changed, params);
+    for (std::size_t i = 500; i < all.size(); ++i) ASSERT_EQ(after.at(all[i].x), before.at(all[i].x));
+  }
+}
+
+TEST(Split, EqualSamplesLieInOnePart) {
+  std::vector<Rows::Row> all;
+  for (std::size_t i = 0; i < 4000; ++i) all.push_back({static_cast<double>(i % 400), 0, "p"});
+  for (const Json& params : {Json::object(), Json{{"stratify", "label"}}}) {
+    EXPECT_EQ(parts_of(all, params).size(), 400U);
+    std::size_t count = 0;
+    for (const char* const part : kParts) count += Part(all, part, params).x().size();
+    EXPECT_EQ(count, 4000U);
+  }
+}
+
+TEST(Split, EveryFieldHasItsSayInTheHash) {
+  std::set<std::string> by_x;
+  std::set<std::string> by_label;
+  std::set<std::string> by_patient;
+  const auto part_of = [](const Rows::Row& row) {
+    for (const char* const part : kParts) {
+      try {
+        return std::string(Part({row}, part).x().empty() ? "" : part);
+      } catch (const Error&) {  // that part is empty
+      }
+    }
+    return std::string();
+  };
+  for (int i = 0; i < 60; ++i) {
+    by_x.insert(part_of({static_cast<double>(i), 0, "p"}));
+    by_label.insert(part_of({0, i, "p"}));
+    by_patient.insert(part_of({0, 0, std::string(static_cast<std::size_t>(i), 'p')}));
+  }
+  const std::set<std::string> all{"train", "val", "test"};
+  EXPECT_EQ(by_x, all);
+  EXPECT_EQ(by_label, all);
+  EXPECT_EQ(by_patient, all);
+}
+
+TEST(Split, GroupsStayWhole) {
+  const auto all = rows(5000, 3, 200);
+  const auto parts = parts_of(all, {{"group", "patient"}});
+  std::map<std::string, std::set<std::string>> of_patient;
+  for (const Rows::Row& row : all) of_patient[row.patient].insert(parts.at(row.x));
+  std::map<std::string, std::size_t> patients;
+  for (const auto& [patient, found] : of_patient) {
+    EXPECT_EQ(found.size(), 1U) << patient;
+    ++patients[*found.begin()];
+  }
+  EXPECT_EQ(of_patient.size(), 200U);
+  expect_binomial(patients["train"], 200, 0.8);
+  expect_binomial(patients["val"], 200, 0.1);
+}
+
+TEST(Split, StratifiedCountsAreExactByLargestRemainder) {
+  std::vector<Rows::Row> all;
+  const std::vector<std::size_t> sizes{1000, 999, 101, 33, 7, 1};
+  for (std::size_t label = 0; label < sizes.size(); ++label) {
+    for (std::size_t i = 0; i < sizes[label]; ++i) {
+      all.push_back({static_cast<double>(all.size()), static_cast<int64_t>(label), "p"});
+    }
+  }
+  std::shuffle(all.begin(), all.end(), std::mt19937_64(9));
+  const Json params{{"stratify", "label"}, {"fractions", fractions(0.7, 0.2, 0.1)}};
+  std::map<std::string, std::vector<std::size_t>> counts;
+  for (const char* const part : kParts) {
+    counts[part].resize(sizes.size());
+    for (const int64_t label : Part(all, part, params).labels()) ++counts[part][static_cast<std::size_t>(label)];
+  }
+  // 999: 699.3, 199.8, 99.9; 101: 70.7, 20.2, 10.1; 33: 23.1, 6.6, 3.3; 7: 4.9, 1.4, 0.7
+  EXPECT_EQ(counts["train"], (std::vector<std::size_t>{700, 699, 71, 23, 5, 1}));
+  EXPECT_EQ(counts["val"], (std::vector<std::size_t>{200, 200, 20, 7, 1, 0}));
+  EXPECT_EQ(counts["test"], (std::vector<std::size_t>{100, 100, 10, 3, 1, 0}));
+}
+
+TEST(Split, StratifiedPartsFollowTheSamplesAndNotTheirOrder) {
+  auto all = rows(1000);
+  const auto before = parts_of(all, {{"stratify", "label"}});
+  std::shuffle(all.begin(), all.end(), std::mt19937_64(4));
+  EXPECT_EQ(parts_of(all, {{"stratify", "label"}}), before);
+}
+
+/// Five samples a class make 4, 0.5, 0.5: were ties always given to val, test would stay empty.
+TEST(Split, TiesBetweenPartsFavourNone) {
+  const auto all = rows(2000, 400);
+  const Json params{{"stratify", "label"}};
+  EXPECT_EQ(Part(all, "train", params).x().size(), 1600U);
+  expect_binomial(Part(all, "val", params).x().size(), 400, 0.5);
+}
+
+TEST(Split, APartWithoutAFractionGetsNothing) {
+  const auto all = rows(3000);
+  for (const Json& more : {Json::object(), Json{{"stratify", "label"}}}) {
+    Json params{{"fractions", fractions(0.9, 0.1, 0)}};
+    params.update(more);
+    EXPECT_EQ(Part(all, "train", params).x().size() + Part(all, "val", params).x().size(), all.size());
+    expect_error(error_of([&] { Part(all, "test", params); }), ErrorCode::kConfig, "/fractions/test",
+                 {"fraction of 0"});
+    params["fractions"] = fractions(1, 0, 0);
+    EXPECT_EQ(Part(all, "train", params).x().size(), all.size());
+  }
+}
+
+TEST(Split, FingerprintTellsPartsApart) {
+  const auto all = rows(500);
+  std::set<std::string> prints;
+  for (const char* const part : kParts) {
+    for (const int seed : {0, 1}) prints.insert((*Part(all, part, {{"seed", seed}})).fingerprint());
+  }
+  EXPECT_EQ(prints.size(), 6U);
+  EXPECT_EQ((*Part(all, "val")).fingerprint(), (*Part(all, "val")).fingerprint());
+  EXPECT_NE((*Part(all, "val")).fingerprint().find("rows"), std::string::npos);
+}
+
+TEST(Split, RefusesFractionsThatAreNoShares) {
+  const auto refuses = [](const Json& shares, const std::string& pointer, const std::string& says) {
+    expect_error(error_of([&] {
+                   (void)made("split", {{"part", "train"}, {"fractions", shares}});
+                 }),
+                 ErrorCode::kConfig, pointer, {says});
+  };
+  refuses(fractions(0.8, 0.1, 0.2), "/fractions", "a sum of 1.1");
+  refuses({{"train", 0.7}}, "/fractions", "a sum of 0.9");
+  refuses(fractions(1.2, -0.1, -0.1), "/fractions/train", "at most 1");
+  EXPECT_EQ(error_of([] { (void)made("split", Json::object()); }).code(), ErrorCode::kConfig);
+  (void)made("split", {{"part", "train"}, {"fractions", fractions(0.7, 0.2, 0.1)}});
+}
+
+TEST(Split, RefusesFieldsAndInputsThatAreNotThere) {
+  const auto all = rows(10);
+  expect_error(error_of([&] {
+                 Part(all, "train", {{"stratify", "lable"}});
+               }),
+               ErrorCode::kConfig, "/stratify", {"no field \"lable\"", "x, label, patient"});
+  expect_error(error_of([&] {
+                 Part(all, "train", {{"group", "doctor"}});
+               }),
+               ErrorCode::kConfig, "/group", {"no field \"doctor\""});
+  expect_error(error_of([&] {
+                 Part(all, "train", {{"group", "patient"}, {"stratify", "label"}});
+               }),
+               ErrorCode::kConfig, "/group", {"stratify or group"});
+  const auto split = made("split", {{"part", "train"}});
+  expect_error(error_of([&] { (void)split->spec(); }), ErrorCode::kConfig, "", {"has 0 as input"});
+  expect_error(error_of([&] { derived(*split).derive({}); }), ErrorCode::kConfig, "", {"has 0 as input"});
+  const Spec two[] = {Rows({}).spec(), Rows({}).spec()};
+  expect_error(error_of([&] { derived(*split).derive(two); }), ErrorCode::kConfig, "", {"has 2 as input"});
+  expect_error(error_of([&] { split->open({}); }), ErrorCode::kConfig, "", {"has 0 as input"});
+}
+
+TEST(Split, RefusesAnEmptyPartAndNamesAnUnreadableSample) {
+  expect_error(error_of([] {
+                 Part(rows(3), "val", {{"stratify", "label"}});
+               }),
+               ErrorCode::kData, "/fractions/val", {"part \"val\" of the 3 samples is empty"});
+  auto all = rows(10);
+  all[6].x = std::nan("");
+  expect_error(error_of([&] { Part(all, "train"); }), ErrorCode::kData, "",
+               {"sample 6 of the input: this row is unreadable"});
+}
+
+}  // namespace
+}  // namespace tenon::test
