@@ -50,7 +50,7 @@ std::vector<std::string> exporters(const Arguments& arguments, const core::Graph
 }
 
 std::filesystem::path folder_of(const Arguments& arguments, const RunPlace& place) {
-  const std::filesystem::path folder = arguments.value("out").value_or((place.run / "exports").string());
+  std::filesystem::path folder = arguments.value("out").value_or((place.run / "exports").string());
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) throw core::storage_error("create", folder, error.value());

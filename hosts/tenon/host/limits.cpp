@@ -44,10 +44,11 @@ bool has_limits(const Arguments& arguments) { return arguments.has("limit") || a
 
 std::vector<std::string> limit_sets(const Arguments& arguments, const core::Resolved& pipeline) {
   std::vector<std::string> sets;
-  const std::string text = arguments.value("limit").value_or("");
+  const std::string given = arguments.value("limit").value_or("");
+  const std::string_view text = given;
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
-    const std::string_view part = std::string_view(text).substr(begin, end - begin);
+    const std::string_view part = text.substr(begin, end - begin);
     const std::size_t equals = part.find('=');
     const auto count = equals == std::string_view::npos ? std::nullopt : batches(part.substr(equals + 1));
     const auto sections = sections_of(part.substr(0, equals), pipeline);

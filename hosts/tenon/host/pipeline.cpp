@@ -41,8 +41,8 @@ Pipeline read_pipeline(const Arguments& arguments, const core::Catalogue& catalo
   return read_pipeline(arguments.operands().front(), arguments, catalogue);
 }
 
-Pipeline read_pipeline(const std::filesystem::path& file, const Arguments& arguments,
-                       const core::Catalogue& catalogue, const std::vector<std::string>& sets) {
+Pipeline read_pipeline(const std::filesystem::path& file, const Arguments& arguments, const core::Catalogue& catalogue,
+                       const std::vector<std::string>& sets) {
   core::ResolveRequest request;
   request.pipeline = file;
   for (const std::string& overlay : arguments.values("overlay")) request.overlays.emplace_back(overlay);

@@ -31,7 +31,7 @@ class TextOut {
 
   void write(const std::string& text) {
     if (file_) {
-      file_->write(std::string_view(text));
+      file_->write(std::as_bytes(std::span<const char>(text)));
     } else {
       console_.print(text);
     }
@@ -237,7 +237,8 @@ class Npy final : public PredictionFile {
  private:
   void add(const engine::PredictedColumn& column, int64_t rows) {
     files_.push_back(std::make_unique<core::AtomicFile>(folder_ / (column.field.name + ".npy")));
-    files_.back()->write(std::string_view(npy_header(column, rows)));
+    const std::string header = npy_header(column, rows);
+    files_.back()->write(std::as_bytes(std::span<const char>(header)));
   }
 
   fs::path folder_;
