@@ -70,6 +70,7 @@ std::vector<ExportOutcome> export_from_checkpoint(const ExportRequest& request) 
     feeds.push_back(std::make_unique<Feed>(components, path, static_cast<uint64_t>(graph.run.seed)));
   }
   std::vector<const Feed*> planned;
+  planned.reserve(feeds.size());
   for (const auto& feed : feeds) planned.push_back(feed.get());
   static_cast<void>(plan_networks(components, planned, precision));
   open_datasets(components, paths);

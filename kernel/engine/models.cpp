@@ -232,7 +232,7 @@ std::string prefix_in(const core::Safetensors& saved, Model& model) {
   const std::string& first = tensors.front().first;
   for (const core::Safetensors::Tensor& each : saved.tensors()) {
     if (!each.name.ends_with("." + first)) continue;
-    const std::string prefix = each.name.substr(0, each.name.size() - first.size());
+    std::string prefix = each.name.substr(0, each.name.size() - first.size());
     const bool all = std::all_of(tensors.begin(), tensors.end(),
                                  [&](const auto& own) { return saved.find(prefix + own.first) != nullptr; });
     if (all) return prefix;

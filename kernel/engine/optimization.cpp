@@ -58,7 +58,7 @@ void Optimization::focus(const std::vector<std::string>& optimizers) {
     const bool active = std::find(optimizers.begin(), optimizers.end(), trained->node->name) != optimizers.end();
     if (std::exchange(trained->active, active) == active) continue;
     for (const ParamGroup& group : trained->groups) {
-      for (at::Tensor param : group.params) param.set_requires_grad(active);
+      for (const at::Tensor& param : group.params) param.set_requires_grad(active);
     }
   }
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <memory>
 
 #include <ATen/ATen.h>
@@ -110,10 +111,8 @@ ScheduleCurve plan_schedule(const ScheduleCurveRequest& request) {
   const int64_t points = std::clamp<int64_t>(request.points, 1, last + 1);
   for (int64_t i = 0; i < points; ++i) {
     Progress progress;
-    progress.applied =
-        points == 1 ? 0
-                    : static_cast<int64_t>(
-                          static_cast<double>(last) * static_cast<double>(i) / static_cast<double>(points - 1) + 0.5);
+    const double place = points == 1 ? 0 : static_cast<double>(i) / static_cast<double>(points - 1);
+    progress.applied = std::llround(static_cast<double>(last) * place);
     progress.planned = plan.steps;
     progress.steps_per_epoch = plan.steps_per_epoch;
     progress.samples_per_step = feed.batch_size() * graph.fit.accumulate;

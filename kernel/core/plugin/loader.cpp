@@ -182,7 +182,8 @@ void ComponentHandle::reset() {
 
 void ComponentHandle::destroy_all(const ErrorSink& sink) noexcept {
   descriptor_->destroy(std::exchange(component_, nullptr), sink);
-  for (auto inner = inner_.rbegin(); inner != inner_.rend(); ++inner) inner->destroy_all(sink);
+  std::reverse(inner_.begin(), inner_.end());
+  for (ComponentHandle& inner : inner_) inner.destroy_all(sink);
   inner_.clear();
 }
 
