@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 
 #include <console/width.hpp>
 
@@ -61,9 +62,11 @@ std::string repeated(std::string_view symbol, std::size_t count) {
 std::string fitted(std::span<const std::string> parts, std::size_t columns) {
   std::string text;
   for (const std::string& part : parts) {
-    const std::string more = text.empty() ? part : text + std::string(kGap) + part;
+    std::string more = text;
+    if (!text.empty()) more += kGap;
+    more += part;
     if (columns_of(more) > columns) break;
-    text = more;
+    text = std::move(more);
   }
   return text.empty() && !parts.empty() ? std::string(cut(parts.front(), columns)) : text;
 }
