@@ -17,6 +17,10 @@ namespace {
 
 constexpr int kLongestDays = 36'500;  // Clocks that count nanoseconds in 64 bits hold it.
 
+bool is_too_long(const Quantity& quantity, UnitKind kind) {
+  return kind == UnitKind::kTime && quantity.value > kLongestDays * 86400.0;
+}
+
 Quantity parse(std::string_view text, UnitKind kind) {
   switch (kind) {
     case UnitKind::kTime: return {parse_time(text).seconds, Unit::kSeconds};
@@ -101,8 +105,7 @@ QuantityError explain(std::string_view text, std::span<const UnitKind> kinds, st
   std::string mended = meant ? fmt::format("{} {}", number, *meant) : std::string();
   const bool holds = meant && std::any_of(kinds.begin(), kinds.end(), [&](UnitKind kind) {
                        try {
-                         static_cast<void>(parse(mended, kind));
-                         return true;
+                         return !is_too_long(parse(mended, kind), kind);
                        } catch (const Error&) {
                          return false;
                        }
@@ -125,7 +128,7 @@ QuantityResult parse_quantity(std::string_view text, std::span<const UnitKind> k
   for (const UnitKind kind : kinds) {
     try {
       const Quantity quantity = parse(text, kind);
-      if (kind != UnitKind::kTime || quantity.value <= kLongestDays * 86400.0) return quantity;
+      if (!is_too_long(quantity, kind)) return quantity;
       return QuantityError{.message = fmt::format("{} is longer than {} days", core::quoted(text), kLongestDays),
                            .fix = fmt::format("allowed: up to \"{} d\"", kLongestDays)};
     } catch (const Error& error) {
