@@ -26,6 +26,14 @@ void check_span(const Span& span, std::string_view code) {
   claim(at.line >= 1 && at.line <= span.source->line_count() && at.column >= 1, "a position is one of the text", code);
 }
 
+void check_text(std::string_view text) {
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::size_t length = code_point_length(rest);
+    claim(length > 0, "what is told is UTF-8", text);
+    rest.remove_prefix(length);
+  }
+}
+
 void check(const Diagnostic& diagnostic) {
   claim(!diagnostic.code.empty() && !diagnostic.message.empty(), "a finding has code and message");
   if (diagnostic.span) {
@@ -33,19 +41,18 @@ void check(const Diagnostic& diagnostic) {
   } else {
     claim(diagnostic.code == "binary-file", "a finding has a place", diagnostic.code);
   }
-  for (const Label& label : diagnostic.secondary) check_span(label.span, diagnostic.code);
+  check_text(diagnostic.message);
+  check_text(diagnostic.label);
+  check_text(diagnostic.pointer);
+  for (const std::string& note : diagnostic.notes) check_text(note);
+  for (const Label& label : diagnostic.secondary) {
+    check_span(label.span, diagnostic.code);
+    check_text(label.text);
+  }
   if (diagnostic.suggestion) {
     check_span(diagnostic.suggestion->span, diagnostic.code);
     claim(diagnostic.suggestion->replacement != diagnostic.suggestion->span.text(), "a suggestion changes something",
           diagnostic.code);
-  }
-}
-
-void check_text(std::string_view text) {
-  for (std::string_view rest = text; !rest.empty();) {
-    const std::size_t length = code_point_length(rest);
-    claim(length > 0, "what is rendered is UTF-8", text);
-    rest.remove_prefix(length);
   }
 }
 

@@ -256,7 +256,7 @@ void StructureReader::read_member(Json& object, PlaceTable::Id id) {
         first ? document_.places.put_detached({key_span, {}}) : document_.places.put(id, *key, {key_span, {}});
     Json value;
     if (read_value(value, child)) {
-      read_unopened(value, child, key_span);
+      read_unopened(value, child, key_span.begin, *key);
       if (!first) append_member(object, *key, std::move(value));
     }
     last_ = *key;
@@ -266,7 +266,7 @@ void StructureReader::read_member(Json& object, PlaceTable::Id id) {
 
 /// Behind a member's value: a colon and a value tell that it is the first key of an object whose opening bracket is lost;
 /// a comma and a value, or a closing bracket, that it is the first element of such a list.
-void StructureReader::read_unopened(Json& value, PlaceTable::Id id, const Span& key) {
+void StructureReader::read_unopened(Json& value, PlaceTable::Id id, std::size_t key_begin, const std::string& key) {
   if (!brackets_.policy().by_indentation || value.is_structured()) return;
   const std::size_t next = next_text(text_, cursor_.at);
   const char c = next_char(text_, next);
@@ -278,11 +278,11 @@ void StructureReader::read_unopened(Json& value, PlaceTable::Id id, const Span& 
   brackets_.set_at_fault();
   errors_.report(begin, begin,
                  {.code = "missing-bracket",
-                  .message = fmt::format("the {} of {} is missing", opening, key.text()),
+                  .message = fmt::format("the {} of {} is missing", opening, core::quoted(key)),
                   .label = fmt::format("write {} here", opening),
                   .replacement = std::string(1, opening)});
   cursor_.at = value_end_ = begin;
-  brackets_.open(key.begin, opening);
+  brackets_.open(key_begin, opening);
   if (object) {
     value = Json::object();
     read_members(value, id);

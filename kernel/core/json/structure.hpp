@@ -46,7 +46,7 @@ class StructureReader {
   void read_member(Json& object, PlaceTable::Id id);
   void read_elements(Json& array, PlaceTable::Id id);
   void read_element(Json& array, PlaceTable::Id id);
-  void read_unopened(Json& value, PlaceTable::Id id, const Span& key);
+  void read_unopened(Json& value, PlaceTable::Id id, std::size_t key_begin, const std::string& key);
 
   // Keys and their colons (keys.cpp). Without a key, what stands there is skipped.
   std::optional<std::string> read_key();
