@@ -34,20 +34,16 @@ std::vector<ExportOutcome> export_nodes(const Exporting& exporting, const std::v
                                         const std::function<void(const ExportOutcome&)>& passed) {
   const Components& components = exporting.components;
   const core::Graph& graph = components.graph();
-  for (const core::Node& node : graph.nodes) {
-    if (node.kind == "model" && owns_component(node)) move_model(components.node<Model>(node.name), c10::kCPU);
-  }
+  visit_models(components, [](const core::Node& /*node*/, Model& model) { move_model(model, c10::kCPU); });
   core::Json facts = exporting.facts;
   facts["checkpoint"] = exporting.checkpoint.filename().string();
   facts["checkpoint_manifest_sha256"] = core::sha256_file(exporting.checkpoint / "manifest.json");
   facts["precision"] = graph.fit.precision ? graph.at(*graph.fit.precision).use() : "precision:fp32";
-  const at::ScalarType storage =
-      graph.fit.precision ? components.node<Precision>(*graph.fit.precision).storage() : at::kFloat;
   OneRank alone;
   std::vector<ExportOutcome> outcomes;
   for (const std::string& name : nodes) {
     Feed feed(components, path_to(graph, graph.at(name).of.front()), static_cast<uint64_t>(graph.run.seed));
-    feed.connect(alone, c10::kCPU, storage);
+    feed.connect(alone, c10::kCPU, exporting.precision.storage());
     outcomes.push_back(export_model(components, name, feed, alone, exporting.folder, exporting.process, facts));
     passed(outcomes.back());
   }
@@ -82,8 +78,8 @@ std::vector<ExportOutcome> export_from_checkpoint(const ExportRequest& request) 
   facts["data"] = checkpoint.json("state").at("provenance").at("data");
   OneRank alone;
   const InterruptionPoll poll(request.interruption, alone);
-  const Exporting exporting{
-      components, request.checkpoint, std::move(facts), request.folder, {.program = request.program, .poll = &poll}};
+  const Exporting exporting{components,       precision,      request.checkpoint,
+                            std::move(facts), request.folder, {.program = request.program, .poll = &poll}};
   std::vector<ExportOutcome> outcomes;
   try {
     export_nodes(exporting, request.nodes, [&](const ExportOutcome& exported) { outcomes.push_back(exported); });

@@ -8,6 +8,7 @@
 #include <engine/components.hpp>
 #include <engine/engine.hpp>
 #include <engine/export_gate.hpp>
+#include <tenon/components/precision.hpp>
 
 namespace tenon::engine {
 
@@ -17,6 +18,7 @@ namespace tenon::engine {
 /// What an export is made from and with.
 struct Exporting {
   const Components& components;      ///< Models hold the weights of the checkpoint. Datasets are open.
+  const Precision& precision;        ///< Of training.
   std::filesystem::path checkpoint;  ///< Its folder.
   core::Json facts;                  ///< Of the device and the data, for the reports.
   std::filesystem::path folder;      ///< Where the files go.

@@ -88,6 +88,9 @@ void Feed::connect(const Collectives& ranks, c10::Device device, at::ScalarType 
   options.last = params.last == core::LastBatch::kDrop ? LastBatch::kDrop : LastBatch::kKeep;
   options.workers = static_cast<int>(core::loader_workers(params, std::thread::hardware_concurrency()));
   options.prefetch = params.prefetch;
+  options.limit = path_.limit;
+  options.same_epoch = path_.overfit.has_value();
+  if (path_.overfit) options.limit = std::min(*path_.overfit, path_.limit.value_or(*path_.overfit));
   options.rank = ranks.rank();
   options.world = ranks.world();
   if (device.is_cuda()) options.allocate = pinned_memory;
@@ -95,33 +98,12 @@ void Feed::connect(const Collectives& ranks, c10::Device device, at::ScalarType 
   loader_ = std::make_unique<Loader>(stream_, std::move(options));
 }
 
-int64_t Feed::batches() const { return std::min(path_.limit.value_or(loader_->batches()), loader_->batches()); }
-
-void Feed::overfit(int64_t batches) {
-  same_epoch_ = true;
-  path_.limit = std::min(path_.limit.value_or(batches), batches);
-}
-
-void Feed::start(int64_t epoch, int64_t first_batch, int64_t epochs) {
-  epoch_ = epoch;
-  next_ = first_batch;
-  epochs_ = epochs;
-  if (same_epoch_) {
-    loader_->start(0, std::min(first_batch, loader_->batches()), 1);
-  } else {
-    loader_->start(epoch, first_batch, epochs);
-  }
-}
+void Feed::start(int64_t epoch, int64_t first_batch, int64_t epochs) { loader_->start(epoch, first_batch, epochs); }
 
 std::optional<DeviceBatch> Feed::next(const std::function<void()>& poll) {
-  if (is_cut() && next_ == batches()) {
-    if (epoch_ + 1 < epochs_) start(epoch_ + 1, 0, epochs_);
-    return std::nullopt;
-  }
   while (poll && !loader_->wait(kPollInterval)) poll();
   std::optional<Batch> host = loader_->next();
   if (!host) return std::nullopt;
-  ++next_;
   DeviceBatch batch;
   batch.samples = host->samples;
   batch.epoch = host->epoch;

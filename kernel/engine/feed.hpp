@@ -50,23 +50,21 @@ class Feed {
   /// Fields of a sample, without a batch axis.
   [[nodiscard]] const Spec& fields() const noexcept { return stream_.fields(); }
   [[nodiscard]] const core::Path& path() const noexcept { return path_; }
+  [[nodiscard]] const Stream& stream() const noexcept { return stream_; }
 
   /// Makes the loader; the datasets are open. Floating fields come in the type `storage`.
   void connect(const Collectives& ranks, c10::Device device, at::ScalarType storage);
 
   [[nodiscard]] at::ScalarType storage() const noexcept { return storage_; }
 
-  /// Batches of an epoch, at most the path's limit; samples of one batch over all ranks, when full; samples of the dataset.
-  [[nodiscard]] int64_t batches() const;
+  /// Batches of an epoch, as far as the path allows; samples of one batch over all ranks, when full; samples of the
+  /// dataset.
+  [[nodiscard]] int64_t batches() const { return loader_->batches(); }
   [[nodiscard]] int64_t batch_size() const noexcept { return batch_; }
   [[nodiscard]] int64_t size() const { return stream_.size(); }
 
   /// Samples of a batch over all ranks.
   [[nodiscard]] int64_t samples_of(int64_t batch) const { return loader_->plan().whole(batch).size(); }
-
-  /// From now on every epoch is the first `batches` batches of epoch 0, in its order and with its random numbers. Before
-  /// start().
-  void overfit(int64_t batches);
 
   void start(int64_t epoch, int64_t first_batch, int64_t epochs);
 
@@ -89,12 +87,6 @@ class Feed {
   at::ScalarType storage_ = at::kFloat;
   int64_t batch_ = 0;
   std::unique_ptr<Loader> loader_;
-  bool same_epoch_ = false;  // every epoch is epoch 0
-  int64_t epoch_ = 0;        // of the next batch, where epochs are cut short or repeated
-  int64_t next_ = 0;         // its position there
-  int64_t epochs_ = 0;
-
-  [[nodiscard]] bool is_cut() const { return same_epoch_ || batches() < loader_->batches(); }
 };
 
 }  // namespace tenon::engine

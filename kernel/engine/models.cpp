@@ -164,13 +164,12 @@ void materialize_untrained(Model& model, at::TensorOptions options) {
 
 void share_buffers(const Components& components, Collectives& ranks) {
   if (ranks.world() == 1) return;
-  for (const core::Node& node : components.graph().nodes) {
-    if (node.kind != "model" || !owns_component(node)) continue;
-    components.node<Model>(node.name).root().visit_buffers([&](const std::string& /*name*/, nn::Buffer& slot) {
+  visit_models(components, [&](const core::Node& /*node*/, Model& model) {
+    model.root().visit_buffers([&](const std::string& /*name*/, nn::Buffer& slot) {
       at::Tensor value = slot.value();
       ranks.broadcast(value, 0);
     });
-  }
+  });
 }
 
 void move_model(Model& model, c10::Device device) {

@@ -17,6 +17,14 @@
 
 namespace tenon::engine {
 
+/// Calls `visit(node, model)` for every model that has a component of its own, in the order of the graph. [trainer]
+template <class Visit>
+void visit_models(const Components& components, const Visit& visit) {
+  for (const core::Node& node : components.graph().nodes) {
+    if (node.kind == "model" && owns_component(node)) visit(node, components.node<Model>(node.name));
+  }
+}
+
 /// One slot of a network under its full name, "net.conv1.weight".
 struct NamedParam {
   std::string name;

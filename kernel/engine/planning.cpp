@@ -34,9 +34,10 @@ std::vector<const core::Path*> paths_of(const core::Graph& graph) {
 }
 
 /// The fields behind each node of a stream.
-void report_stream(const Components& components, const core::Path& path, PlanReport& report) {
-  const std::vector<const core::Node*> stages = stages_of(components.graph(), path);
-  const Stream stream = make_stream(components, stages, 0);
+void report_stream(const core::Graph& graph, const Feed& feed, PlanReport& report) {
+  const core::Path& path = feed.path();
+  const std::vector<const core::Node*> stages = stages_of(graph, path);
+  const Stream& stream = feed.stream();
   for (std::size_t i = 0; i < stages.size(); ++i) {
     for (const FieldSpec& field : stream.fields_after(static_cast<int>(i))) {
       report.values.push_back({path.name, stages[i]->name, field});
@@ -56,10 +57,9 @@ PlanReport plan_report(const PlanRequest& request) {
   Components components(graph, request.resolved, request.catalogue);
   core::ComponentHandle plain;
   const Precision& precision = precision_of(components, plain);
-  const std::vector<const core::Path*> paths = paths_of(graph);
   std::vector<std::unique_ptr<Feed>> feeds;
   std::vector<const Feed*> planned;
-  for (const core::Path* const path : paths) {
+  for (const core::Path* const path : paths_of(graph)) {
     feeds.push_back(std::make_unique<Feed>(components, *path, static_cast<uint64_t>(graph.run.seed)));
     planned.push_back(feeds.back().get());
   }
@@ -69,22 +69,21 @@ PlanReport plan_report(const PlanRequest& request) {
   for (const std::string& optimizer : graph.fit.optimizers) {
     static_cast<void>(plan_groups(components, graph.at(optimizer)));  // globs that match nothing
   }
-  for (const core::Path* const path : paths) {
-    report_stream(components, *path, report);
-    for (const std::string& name : path->step) {
-      const auto values = tried.at(path->name).find(name);
-      if (values == tried.at(path->name).end()) continue;
+  for (const Feed* const feed : planned) {
+    report_stream(graph, *feed, report);
+    const core::Path& path = feed->path();
+    for (const std::string& name : path.step) {
+      const auto values = tried.at(path.name).find(name);
+      if (values == tried.at(path.name).end()) continue;
       for (const auto& [output, tensor] : values->second) {
-        report.values.push_back({path->name, name, output_field(tensor, output)});
+        report.values.push_back({path.name, name, output_field(tensor, output)});
       }
     }
   }
-  for (const core::Node& node : graph.nodes) {
-    if (node.kind != "model" || !owns_component(node)) continue;
+  visit_models(components, [&](const core::Node& node, Model& model) {
     int64_t& count = report.parameters[node.name];
-    components.node<Model>(node.name).root().visit_params(
-        [&](const std::string& /*name*/, nn::Param& slot) { count += elements(slot.shape()); });
-  }
+    model.root().visit_params([&](const std::string& /*name*/, nn::Param& slot) { count += elements(slot.shape()); });
+  });
   return report;
 }
 
@@ -96,7 +95,6 @@ ScheduleCurve plan_schedule(const ScheduleCurveRequest& request) {
   Feed feed(components, graph.fit.path, static_cast<uint64_t>(graph.run.seed));
   OneRank alone;
   feed.connect(alone, device, at::kFloat);
-  if (graph.fit.overfit) feed.overfit(*graph.fit.overfit);
   const TrainingPlan plan(graph.fit, feed);
 
   const core::Node& node = graph.at(request.node);

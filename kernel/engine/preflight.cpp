@@ -1,38 +1,31 @@
 // Where a trial runs, and on what.
 #include <engine/preflight.hpp>
 
-#include <cerrno>
-#include <string>
 #include <system_error>
-
-#include <cstdlib>
+#include <utility>
 
 #include <core/storage/file.hpp>
+#include <core/storage/run_directory.hpp>
 
 namespace tenon::engine {
 
 namespace fs = std::filesystem;
 
-ScratchFolder::ScratchFolder(const RunRequest& request) : parent_(request.graph.run.dir) {
+TrialFolder::TrialFolder(const RunRequest& request) : parent_{request.graph.run.dir} {
   try {
-    if (parent_.native().find('\0') != std::string::npos) {
-      throw Error(ErrorCode::kConfig, "the folder of the runs has a name with a NUL character, which no file can have");
-    }
+    core::require_possible_name(parent_.path);
     std::error_code error;
-    made_parent_ = fs::create_directories(parent_, error);
-    if (error) throw core::storage_error("create", parent_, error.value());
-    std::string name = (parent_ / ".preflight-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw core::storage_error("create", name, errno);
-    path_ = name;
+    parent_.made = fs::create_directories(parent_.path, error);
+    if (error) throw core::storage_error("create", parent_.path, error.value());
+    scratch_.emplace(parent_.path, ".preflight-");
   } catch (const Error& error) {
     throw PlacedError(core::diagnose(request.resolved, "/run/dir", error));
   }
 }
 
-ScratchFolder::~ScratchFolder() {
+TrialFolder::Parent::~Parent() {
   std::error_code ignored;
-  fs::remove_all(path_, ignored);
-  if (made_parent_) fs::remove(parent_, ignored);  // unless something lies in it by now
+  if (made) fs::remove(path, ignored);
 }
 
 RunRequest trial_of(const RunRequest& request, const fs::path& folder) {

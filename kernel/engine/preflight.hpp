@@ -4,26 +4,31 @@
 #include <filesystem>
 #include <optional>
 
-#include <core/storage/checkpoint.hpp>
+#include <core/storage/scratch_folder.hpp>
 #include <engine/engine.hpp>
 
 namespace tenon::engine {
 
-/// A folder within that of the runs, gone with this object.
-class ScratchFolder {
+/// Where a trial of a run puts its files: within the folder of the runs, whose disk they are to fit on. Gone with this
+/// object, as is the folder of the runs where it was made for this.
+class TrialFolder {
  public:
-  /// \throws PlacedError (kStorage) at "run.dir".
-  explicit ScratchFolder(const RunRequest& request);
-  ~ScratchFolder();
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  /// \throws PlacedError at "run.dir".
+  explicit TrialFolder(const RunRequest& request);
 
-  [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
+  [[nodiscard]] const std::filesystem::path& path() const noexcept { return scratch_->path(); }
 
  private:
-  bool made_parent_ = false;
-  std::filesystem::path parent_;
-  std::filesystem::path path_;
+  /// Removes the folder that it made, unless something lies in it by then.
+  struct Parent {
+    ~Parent();
+
+    std::filesystem::path path;
+    bool made = false;
+  };
+
+  Parent parent_;
+  std::optional<core::ScratchFolder> scratch_;  // goes first
 };
 
 /// The request of a run that tries each stage of another: in `folder`, shown to nobody, one batch of each validation and

@@ -35,11 +35,7 @@ void measure(const at::Tensor& tensor, ProbedOutput& row) {
 class Probe {
  public:
   Probe(const Components& components, const std::vector<std::string>& patterns) : patterns_(patterns) {
-    for (const core::Node& node : components.graph().nodes) {
-      if (node.kind == "model" && owns_component(node)) {
-        names_.emplace(&components.node<Model>(node.name).root(), node.name);
-      }
-    }
+    visit_models(components, [&](const core::Node& node, Model& model) { names_.emplace(&model.root(), node.name); });
   }
 
   void see(const nn::Module& module, const Tensors& out) {

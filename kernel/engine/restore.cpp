@@ -32,10 +32,6 @@ void give_back(Stateful& target, const core::Json& scalars, const core::Checkpoi
   restorer.require_all_taken();
 }
 
-}  // namespace
-
-namespace {
-
 void restore_node(const Components& components, const core::Node& node, const core::Json& state,
                   const core::Checkpoint& checkpoint) {
   components.entering(node.name, "cannot take its state back", [&] {

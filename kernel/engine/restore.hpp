@@ -31,7 +31,8 @@ struct Standing {
 void restore_values(const Components& components, const core::Checkpoint& checkpoint);
 
 /// Gives the models and transforms of one path their values, and nothing else: for measuring and predicting without
-/// training. Also the transforms that undo a scaling on it, and those of `also`. Models get memory as `options` say. \throws PlacedError (kCheckpoint). [trainer]
+/// training. Also the transforms that undo a scaling on it, and those of `also`. Models get memory as `options` say.
+/// \throws PlacedError (kCheckpoint). [trainer]
 void restore_path(const Components& components, const core::Path& path, const core::Checkpoint& checkpoint,
                   at::TensorOptions options, const std::vector<std::string>& also = {});
 

@@ -259,18 +259,17 @@ class Session {
   }
 
   void load_models() {
-    for (const core::Node& node : setup_.graph().nodes) {
-      if (node.kind != "model" || !owns_component(node)) continue;
-      setup_.components().entering(node.name, "cannot take its weights back", [&] {
-        load_model(setup_.components().node<Model>(node.name), node.name, *chosen_);
-      });
-    }
+    visit_models(setup_.components(), [&](const core::Node& node, Model& model) {
+      setup_.components().entering(node.name, "cannot take its weights back",
+                                   [&] { load_model(model, node.name, *chosen_); });
+    });
   }
 
   void export_models(const InterruptionPoll& poll, const core::Json& provenance) {
     if (setup_.graph().exports.empty()) return;
     load_models();  // whatever the test did to buffers
     const Exporting exporting{setup_.components(),
+                              setup_.precision(),
                               outcome_.checkpoint,
                               provenance,
                               records_->directory().exports(),
@@ -305,10 +304,6 @@ class Session {
   RunOutcome outcome_;
 };
 
-}  // namespace
-
-namespace {
-
 /// On all ranks that are threads of this process, or alone.
 RunOutcome run_all(const RunRequest& request, bool trial) {
   RunOutcome outcome;
@@ -324,9 +319,9 @@ RunOutcome run_all(const RunRequest& request, bool trial) {
 
 /// Gives the signal that ended it, or 0.
 int preflight(const RunRequest& request) {
-  const ScratchFolder scratch(request);
+  const TrialFolder folder(request);
   try {
-    return run_all(trial_of(request, scratch.path()), true).interrupted;
+    return run_all(trial_of(request, folder.path()), true).interrupted;
   } catch (const PlacedError& error) {
     throw found_in_preflight(error);
   } catch (const Error& error) {  // of a sample, which has no place in the pipeline

@@ -65,17 +65,14 @@ void Setup::prepare() {
   open_datasets(components_, paths_);
   for (Feed* const feed : feeds) feed->connect(*ranks_, device_, precision_->storage());
   fit_data();
-  if (graph_.fit.overfit) fit_feed_.overfit(*graph_.fit.overfit);
 
   const at::TensorOptions options = at::TensorOptions(precision_->storage()).device(device_);
-  for (const core::Node& node : graph_.nodes) {
-    if (node.kind != "model" || !owns_component(node)) continue;
-    auto& model = components_.node<Model>(node.name);
+  visit_models(components_, [&](const core::Node& node, Model& model) {
     materialize_buffers(model, options);
-    if (!node.frozen) continue;
+    if (!node.frozen) return;
     materialize_frozen(model, node.name, seed_, options);
     load_values(node);
-  }
+  });
   optimization_ =
       std::make_unique<Optimization>(components_, seed_, options, [&](const core::Node& model) { load_values(model); });
   if (!untried.empty()) {

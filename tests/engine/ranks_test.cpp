@@ -6,6 +6,7 @@
 
 #include <engine/evaluation.hpp>
 #include <engine/pipeline_fixture.hpp>
+#include <engine/tables.hpp>
 #include <engine/tensor_files.hpp>
 
 #include <ATen/ATen.h>
@@ -68,19 +69,10 @@ constexpr const char* kRegression = R"({
   "observe": []
 })";
 
-/// The greatest difference of two safetensors files, which hold the same names.
+/// The greatest difference of two safetensors files, none of whose tensors is 0.
 double difference(const std::filesystem::path& a, const std::filesystem::path& b) {
-  const Tensors left = read_tensors(a);
-  const Tensors right = read_tensors(b);
-  EXPECT_EQ(left.size(), right.size());
-  EXPECT_FALSE(left.empty());
-  double most = 0;
-  for (const auto& [name, tensor] : left) {
-    EXPECT_TRUE(at::isfinite(tensor).all().item<bool>()) << name;
-    EXPECT_GT(tensor.abs().max().item<double>(), 0) << name;
-    most = std::max(most, (tensor - right.at(name)).abs().max().item<double>());
-  }
-  return most;
+  for (const auto& [name, tensor] : read_tensors(a)) EXPECT_GT(tensor.abs().max().item<double>(), 0) << name;
+  return file_difference(a, b);
 }
 
 /// Every number of the log by step and key, wall-clock values left out.

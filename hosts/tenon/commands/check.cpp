@@ -1,9 +1,7 @@
 // tenon check: every error that manifests can tell.
-#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -27,10 +25,8 @@ constexpr int64_t kMostRanks = 1'000'000;
 std::optional<int64_t> read_world(const Arguments& arguments) {
   const std::optional<std::string> given = arguments.value("world");
   if (!given) return std::nullopt;
-  int64_t world = 0;
-  const char* const end = given->data() + given->size();
-  const auto [rest, error] = std::from_chars(given->data(), end, world);
-  if (error != std::errc() || rest != end || world < 1 || world > kMostRanks) {
+  const std::optional<int64_t> world = whole_number(*given);
+  if (world.value_or(0) < 1 || *world > kMostRanks) {
     throw UsageError(
         {fmt::format("--world takes a number of ranks from 1 to {}, not {}", kMostRanks, core::quoted(*given))},
         &arguments.command());

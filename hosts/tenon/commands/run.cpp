@@ -1,7 +1,6 @@
 // tenon run: trains, validates, checkpoints, tests and exports what a pipeline describes.
 #include <unistd.h>
 
-#include <charconv>
 #include <csignal>
 #include <filesystem>
 #include <optional>
@@ -30,9 +29,8 @@ namespace {
 std::optional<int64_t> step_to_interrupt_at(const Arguments& arguments) {
   const std::optional<std::string> text = arguments.value("interrupt-at");
   if (!text) return std::nullopt;
-  int64_t step = 0;
-  const auto [rest, error] = std::from_chars(text->data(), text->data() + text->size(), step);
-  if (error != std::errc() || rest != text->data() + text->size() || step < 1) {
+  const std::optional<int64_t> step = whole_number(*text);
+  if (step.value_or(0) < 1) {
     throw UsageError({fmt::format("--interrupt-at takes a step from 1 on, not \"{}\"", *text)}, &arguments.command());
   }
   return step;

@@ -1,6 +1,5 @@
 // tenon verify repro: the same pipeline in several processes, under other loader settings, compared by bytes.
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,14 +26,13 @@ constexpr int kMostTimes = 100;
 
 int read_times(const Arguments& arguments) {
   const std::string text = arguments.value("times").value_or("2");
-  int times = 0;
-  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), times);
-  if (error != std::errc() || rest != text.data() + text.size() || times < 2 || times > kMostTimes) {
+  const std::optional<int64_t> times = whole_number(text);
+  if (times.value_or(0) < 2 || *times > kMostTimes) {
     throw UsageError(
         {fmt::format("--times takes a number of runs from 2 to {}, not {}", kMostTimes, core::quoted(text))},
         &arguments.command());
   }
-  return times;
+  return static_cast<int>(*times);
 }
 
 /// Loader settings that must not matter, and are others in each run.

@@ -1,6 +1,5 @@
 // tenon verify resume: stops and resumes a pipeline in new processes, and compares what is left by bytes.
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <string>
 #include <utility>
@@ -30,9 +29,8 @@ using Place = std::optional<int64_t>;
 
 Place read_place(std::string_view word, const Command& command) {
   if (word == "end") return std::nullopt;
-  int64_t step = 0;
-  const auto [rest, error] = std::from_chars(word.data(), word.data() + word.size(), step);
-  if (error != std::errc() || rest != word.data() + word.size() || step < 1) {
+  const std::optional<int64_t> step = whole_number(word);
+  if (step.value_or(0) < 1) {
     throw UsageError(
         {fmt::format("--at takes steps from 1 on, and \"end\", with commas between them, not {}", core::quoted(word))},
         &command);

@@ -2,6 +2,8 @@
 #include <host/arguments.hpp>
 
 #include <algorithm>
+#include <charconv>
+#include <system_error>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -175,6 +177,13 @@ std::string Arguments::again(std::string_view option) const {
     text += fmt::format("{}--{} {}", text.empty() ? "" : " ", option, shell_word(value));
   }
   return text;
+}
+
+std::optional<int64_t> whole_number(std::string_view text) noexcept {
+  int64_t number = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || rest != text.data() + text.size()) return std::nullopt;
+  return number;
 }
 
 std::string shell_word(std::string_view text) {

@@ -1,6 +1,7 @@
 // A command's arguments, taken apart and checked against what the command says it takes.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <span>
@@ -64,6 +65,9 @@ class Arguments {
   std::map<std::string, std::vector<std::string>, std::less<>> options_;
   std::vector<std::string> operands_;
 };
+
+/// The number that the whole text spells, in decimal digits with or without a minus; nothing for another text.
+[[nodiscard]] std::optional<int64_t> whole_number(std::string_view text) noexcept;
 
 /// The text as one word of a POSIX shell.
 [[nodiscard]] std::string shell_word(std::string_view text);

@@ -48,7 +48,7 @@ void add_fit(Lines& lines, const core::Graph& graph) {
   if (fit.accumulate > 1) phrases.push_back(fmt::format("{} micro-batches an update", fit.accumulate));
   if (fit.clip_norm) phrases.push_back(fmt::format("gradients clipped at norm {}", *fit.clip_norm));
   phrases.push_back(fit.precision ? fmt::format("precision {}", *fit.precision) : "in float32");
-  if (fit.overfit) phrases.push_back(fmt::format("overfit {}", *fit.overfit));
+  if (fit.path.overfit) phrases.push_back(fmt::format("overfit {}", *fit.path.overfit));
   add_limit(phrases, fit.path);
   lines.emplace_back("fit", joined(phrases));
   for (const core::Phase& phase : fit.phases) {

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <string_view>
@@ -16,6 +15,7 @@
 #include <core/process/child.hpp>
 #include <core/storage/atomic_file.hpp>
 #include <core/storage/file.hpp>
+#include <core/storage/scratch_folder.hpp>
 #include <tenon/error.hpp>
 
 namespace tenon::host {
@@ -26,27 +26,6 @@ namespace fs = std::filesystem;
 constexpr std::chrono::minutes kLimit{5};
 constexpr int kSignals = 128;  // added to the signal's number
 constexpr std::string_view kElsewhere = "take --dot and draw it with another of Graphviz's programs, such as sfdp";
-
-/// Goes with all that is in it.
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    std::string name = fs::temp_directory_path() / "tenon-graph-XXXXXX";
-    if (::mkdtemp(name.data()) == nullptr) throw core::storage_error("make", name, errno);
-    path_ = name;
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  ~ScratchFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-
-  [[nodiscard]] const fs::path& path() const noexcept { return path_; }
-
- private:
-  fs::path path_;
-};
 
 /// Dot is known to crash on graphs that are too large for it.
 std::string how_it_ended(int exit_code) {
@@ -80,7 +59,7 @@ std::string draw_svg(const std::string& dot_text) {
                 "there is no \"dot\" on the PATH, which draws the SVG: install Graphviz (Debian: apt-get install "
                 "graphviz), or take --dot and draw it elsewhere");
   }
-  const ScratchFolder scratch;
+  const core::ScratchFolder scratch(fs::temp_directory_path(), "tenon-graph-");
   const fs::path in = scratch.path() / "graph.dot";
   const fs::path out = scratch.path() / "graph.svg";
   core::write_atomically(in, dot_text);

@@ -2,7 +2,6 @@
 #include <host/limits.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -17,10 +16,8 @@ namespace {
 }
 
 std::optional<int64_t> batches(std::string_view text) {
-  int64_t count = 0;
-  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-  if (error != std::errc() || rest != text.data() + text.size() || count < 1) return std::nullopt;
-  return count;
+  const std::optional<int64_t> count = whole_number(text);
+  return count.value_or(0) < 1 ? std::nullopt : count;
 }
 
 /// Sections of the pipeline that a word of --limit means.

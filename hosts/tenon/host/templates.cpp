@@ -1,4 +1,4 @@
-// What is read off a template's text.
+// The templates, of which the build makes templates.inc, and what is read off their texts.
 #include <host/templates.hpp>
 
 #include <algorithm>
@@ -6,6 +6,13 @@
 #include <fmt/format.h>
 
 namespace tenon::host {
+
+std::span<const Template> templates() noexcept {
+  static constexpr Template kTemplates[]{
+#include <templates.inc>
+  };
+  return kTemplates;
+}
 
 std::string_view summary(const Template& each) noexcept {
   std::string_view line = each.text.substr(0, each.text.find('\n'));

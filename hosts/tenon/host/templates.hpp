@@ -12,7 +12,7 @@ struct Template {
   std::string_view text;  ///< JSON with comments. Its first line is "// " and one sentence about it.
 };
 
-/// All of them by name. Made by embed_templates.cmake.
+/// All of them by name.
 [[nodiscard]] std::span<const Template> templates() noexcept;
 
 /// The sentence of the first line, without its full stop.

@@ -122,7 +122,7 @@ Fit read_fit(Draft& draft) {
     if (each.node.kind == "optimizer") fit.optimizers.push_back(each.node.name);
     if (each.node.kind == "schedule") fit.schedules.push_back(each.node.name);
   }
-  if (draft.resolved.find("/fit/overfit") != nullptr) fit.overfit = value_or<int64_t>(draft, "/fit/overfit", 1);
+  if (draft.resolved.find("/fit/overfit") != nullptr) fit.path.overfit = value_or<int64_t>(draft, "/fit/overfit", 1);
   for (const DraftPhase& each : draft.phases) {
     fit.phases.push_back(read_phase(draft, each));
     if (each.name.empty()) fit.phases.back().optimizers = fit.optimizers;

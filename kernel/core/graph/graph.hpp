@@ -86,6 +86,7 @@ struct Path {
   std::vector<std::string> metrics;  ///< As listed in the file.
   std::vector<Undo> undo;            ///< In the order in which they are undone.
   std::optional<int64_t> limit;      ///< Batches at most, of each pass.
+  std::optional<int64_t> overfit;    ///< Of `fit`: every epoch is so many batches of epoch 0 again.
 };
 
 struct LossTerm {
@@ -104,9 +105,8 @@ struct Phase {
 };
 
 struct Fit {
-  Path path;                       ///< What all phases without data of their own run, over the stream of `fit.data`.
-  std::vector<Phase> phases;       ///< In order; at least one, and at least one without data of its own.
-  std::optional<int64_t> overfit;  ///< So many batches, the same ones in every epoch.
+  Path path;                  ///< What all phases without data of their own run, over the stream of `fit.data`.
+  std::vector<Phase> phases;  ///< In order; at least one, and at least one without data of its own.
   std::optional<std::string> precision;
   tenon::Span epochs;  ///< Length of training; a bare number in the file counts epochs.
   int64_t accumulate = 1;

@@ -71,14 +71,17 @@ std::vector<std::filesystem::path> folders_in(const std::filesystem::path& folde
 
 }  // namespace
 
+void require_possible_name(const std::filesystem::path& runs) {
+  if (runs.native().find('\0') == std::string::npos) return;
+  throw Error(ErrorCode::kConfig, "the folder of the runs has a name with a NUL character, which no file can have");
+}
+
 RunDirectory RunDirectory::create(const std::filesystem::path& runs, const std::string& name) {
   if (!is_run_name(name)) {
     throw Error(ErrorCode::kConfig,
                 fmt::format("\"{}\" cannot name a run: use letters, digits, \"_\" and \"-\"", name));
   }
-  if (runs.native().find('\0') != std::string::npos) {
-    throw Error(ErrorCode::kConfig, "the folder of the runs has a name with a NUL character, which no file can have");
-  }
+  require_possible_name(runs);
   const std::filesystem::path family = std::filesystem::absolute(runs) / name;
   make_folders(family);
   // Complete and locked under a hidden name first: nobody sees a run without its lock.

@@ -13,6 +13,9 @@
 
 namespace tenon::core {
 
+/// \throws Error (kConfig) for a folder of runs whose name no file can have.
+void require_possible_name(const std::filesystem::path& runs);
+
 /// One run's folder, locked while the object lives. Movable.
 class RunDirectory {
  public:

@@ -25,7 +25,7 @@ BatchPlan make_plan(const Stream& stream, const LoaderOptions& options) {
   require(options.prefetch >= 1, fmt::format("prefetch is {}, and must be at least 1", options.prefetch));
   require(options.world >= 1 && options.rank >= 0 && options.rank < options.world,
           fmt::format("there is no rank {} of {}", options.rank, options.world));
-  const BatchPlan plan{stream.size(), options.batch, options.last, options.rank, options.world};
+  const BatchPlan plan{stream.size(), options.batch, options.last, options.rank, options.world, options.limit};
   if (plan.items < 1) {
     throw Error(ErrorCode::kData, fmt::format("dataset \"{}\" is empty", stream.dataset_node()));
   }
@@ -132,16 +132,17 @@ void Loader::fill(int64_t limit) {
     if (ahead_batch_ == batches()) {
       ++ahead_epoch_;
       ahead_batch_ = 0;
-      order_.reset();
+      if (!options_.same_epoch) order_.reset();
     }
     if (ahead_epoch_ >= epochs_) {
       return;
     }
     try {
+      const int64_t epoch = options_.same_epoch ? 0 : ahead_epoch_;
       if (!order_) {
-        order_.emplace(plan_.items, options_.shuffle, stream_.seed(), options_.node, ahead_epoch_);
+        order_.emplace(plan_.items, options_.shuffle, stream_.seed(), options_.node, epoch);
       }
-      BatchJob::Request request{ahead_epoch_, epochs_, ahead_batch_, {}};
+      BatchJob::Request request{epoch, options_.same_epoch ? 1 : epochs_, ahead_batch_, {}};
       const Slice slice = plan_.slice(ahead_batch_);
       request.samples.reserve(static_cast<std::size_t>(slice.size()));
       for (int64_t position = slice.begin; position < slice.end; ++position) {

@@ -27,6 +27,8 @@ struct LoaderOptions {
   LastBatch last = LastBatch::kKeep;
   int workers = 0;       ///< threads; 0: batches are made in next()
   int64_t prefetch = 2;  ///< batches made ahead while the caller works on one, at least 1; ignored without threads
+  std::optional<int64_t> limit = {};  ///< batches of an epoch at most
+  bool same_epoch = false;            ///< every epoch has the order and the random numbers of epoch 0 of 1
   int64_t rank = 0;
   int64_t world = 1;
   Allocator allocate = host_memory;       ///< memory of the batches

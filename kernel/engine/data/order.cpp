@@ -10,7 +10,8 @@
 namespace tenon::engine {
 
 int64_t BatchPlan::batches() const noexcept {
-  return items / batch + (last == LastBatch::kKeep && items % batch != 0 ? 1 : 0);
+  const int64_t all = items / batch + (last == LastBatch::kKeep && items % batch != 0 ? 1 : 0);
+  return std::min(all, limit.value_or(all));
 }
 
 Slice BatchPlan::whole(int64_t index) const noexcept {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -29,6 +30,7 @@ struct BatchPlan {
   LastBatch last = LastBatch::kKeep;
   int64_t rank = 0;
   int64_t world = 1;
+  std::optional<int64_t> limit = {};  ///< batches of an epoch at most; the rest of its order is not read
 
   /// Batches of one epoch, equal on every rank.
   [[nodiscard]] int64_t batches() const noexcept;

@@ -92,7 +92,7 @@ Json graph_json(const Graph& graph) {
   json["fit"] = path_json(graph.fit.path);
   for (const Phase& phase : graph.fit.phases) json["fit"]["phases"].push_back(phase_json(phase));
   if (graph.fit.phases.size() == 1) json["fit"]["losses"] = json["fit"]["phases"][0]["losses"];
-  if (graph.fit.overfit) json["fit"]["overfit"] = *graph.fit.overfit;
+  if (graph.fit.path.overfit) json["fit"]["overfit"] = *graph.fit.path.overfit;
   json["fit"]["epochs"] = to_string(graph.fit.epochs);
   json["fit"]["accumulate"] = graph.fit.accumulate;
   json["fit"]["optimizers"] = graph.fit.optimizers;

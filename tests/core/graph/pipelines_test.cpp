@@ -20,7 +20,7 @@
 
 #include <core/graph/fixture.hpp>
 #include <core/json/pointer.hpp>
-#include <core/text/render.hpp>
+#include <core/text/expected_texts.hpp>
 
 namespace tenon::core::testing {
 namespace {
@@ -80,18 +80,6 @@ Expectation read_expectation(const std::filesystem::path& pipeline) {
 std::string head_of(const Diagnostic& diagnostic) {
   const Position at = diagnostic.span.position();
   return fmt::format("{} {} {}:{}", to_string(diagnostic.severity), diagnostic.code, at.line, at.column);
-}
-
-void check_texts(const Diagnostic& diagnostic, const std::vector<std::string>& texts) {
-  const std::string shown = render_text(diagnostic);
-  for (const std::string& text : texts) {
-    if (text.starts_with("=> ")) {
-      ASSERT_TRUE(diagnostic.suggestion) << shown;
-      EXPECT_EQ(diagnostic.suggestion->replacement, text.substr(3)) << shown;
-    } else {
-      EXPECT_NE(shown.find(text), std::string::npos) << "missing: " << text << "\n" << shown;
-    }
-  }
 }
 
 /// With "<here>" for the folder of all cases.

@@ -20,6 +20,7 @@
 
 #include <core/json/pointer.hpp>
 #include <core/json/reader.hpp>
+#include <core/text/expected_texts.hpp>
 #include <core/text/render.hpp>
 
 namespace tenon::core {
@@ -69,18 +70,6 @@ Expectation read_expectation(const fs::path& path) {
   return expected;
 }
 
-void check_texts(const Diagnostic& diagnostic, const std::vector<std::string>& texts) {
-  const std::string shown = render_text(diagnostic);
-  for (const std::string& text : texts) {
-    if (text.starts_with("=> ")) {
-      ASSERT_TRUE(diagnostic.suggestion) << shown;
-      EXPECT_EQ(diagnostic.suggestion->replacement, text.substr(3)) << shown;
-    } else {
-      EXPECT_NE(shown.find(text), std::string::npos) << "missing: " << text << "\n" << shown;
-    }
-  }
-}
-
 class Faults : public ::testing::TestWithParam<fs::path> {};
 
 TEST_P(Faults, AreToldEachAtItsPlaceAndTheRestIsUnderstood) {
@@ -97,7 +86,7 @@ TEST_P(Faults, AreToldEachAtItsPlaceAndTheRestIsUnderstood) {
     heads.push_back(fmt::format("{} {}:{}", each.code, at.line, at.column));
   }
   ASSERT_EQ(heads, expected.heads) << render_text(found);
-  for (std::size_t i = 0; i < heads.size(); ++i) check_texts(found.all()[i], expected.texts[i]);
+  for (std::size_t i = 0; i < heads.size(); ++i) testing::check_texts(found.all()[i], expected.texts[i]);
 
   EXPECT_EQ(document.complete, !expected.cut);
   if (!expected.as.empty()) {

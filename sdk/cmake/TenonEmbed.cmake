@@ -1,0 +1,26 @@
+# Texts compiled into a library or program, so that it stands alone.
+#
+#   tenon_embed(TARGET NAME FILE…)    gives the sources of TARGET <NAME.inc>: for each file, in order, the initialiser
+#                                     {"name", "text"}, and a comma; the name is the file's up to its first dot
+#
+# Written while configuring, which is done anew when a file changes: clang-tidy finds it without a build.
+function(tenon_embed target name)
+  set(text "")
+  foreach(file IN LISTS ARGN)
+    get_filename_component(stem "${file}" NAME_WE)
+    file(READ "${file}" content)
+    # Adjacent literals: compilers limit the length of one.
+    string(REPLACE "\n" "\n)tenon_text\" R\"tenon_text(" content "${content}")
+    string(APPEND text "{\"${stem}\", R\"tenon_text(${content})tenon_text\"},\n")
+  endforeach()
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${ARGN})
+  set(output "${CMAKE_CURRENT_BINARY_DIR}/embedded/${name}.inc")
+  set(before "")
+  if(EXISTS "${output}")
+    file(READ "${output}" before)
+  endif()
+  if(NOT before STREQUAL text)
+    file(WRITE "${output}" "${text}")
+  endif()
+  target_include_directories(${target} PRIVATE "${CMAKE_CURRENT_BINARY_DIR}/embedded")
+endfunction()
