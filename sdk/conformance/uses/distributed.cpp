@@ -1,0 +1,77 @@
+// Distributed backends in one process: every collective, on all ranks that the process has.
+#include <conformance/use.hpp>
+
+#include <exception>
+#include <thread>
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <tenon/components/distributed.hpp>
+
+namespace tenon::conformance {
+namespace {
+
+class UseDistributed final : public UseOf<Distributed> {
+ public:
+  using UseOf::UseOf;
+
+  void prepare() override {
+    make();
+    in_process_ = harness::ability<InProcess>(*made_);
+    if (in_process_ == nullptr) alone_ = &made_->join();
+  }
+
+  void go(int64_t from, int64_t to, Seen& seen) override {
+    if (in_process_ == nullptr) return ask(*alone_, from, to, seen);
+    std::vector<Seen> all(static_cast<std::size_t>(in_process_->ranks()));
+    std::vector<std::exception_ptr> failures(all.size());
+    {
+      std::vector<std::jthread> threads;
+      for (std::size_t rank = 0; rank < all.size(); ++rank) {
+        threads.emplace_back([&, rank] {
+          try {
+            ask(in_process_->rank(static_cast<int64_t>(rank)), from, to, all[rank]);
+          } catch (...) {
+            failures[rank] = std::current_exception();
+            in_process_->abandon("a rank has failed");
+          }
+        });
+      }
+    }
+    for (const std::exception_ptr& each : failures) {
+      if (each) std::rethrow_exception(each);
+    }
+    for (const Seen& each : all) seen.add(each);
+  }
+
+ private:
+  static void ask(Collectives& ranks, int64_t from, int64_t to, Seen& seen) {
+    const at::TensorOptions options(at::kDouble);
+    for (int64_t i = from; i < to; ++i) {
+      const auto mine = static_cast<double>(ranks.rank() + 1);
+      for (const Collectives::Op op : {Collectives::Op::kSum, Collectives::Op::kMax, Collectives::Op::kMin}) {
+        at::Tensor tensor = at::full({2, 3}, mine, options);
+        ranks.all_reduce(tensor, op);
+        seen.add("all_reduce", tensor);
+      }
+      const std::vector<at::Tensor> all = ranks.all_gather(at::full({2}, mine, options));
+      for (const at::Tensor& each : all) seen.add("all_gather", each);
+      at::Tensor from_root = at::full({2}, mine, options);
+      ranks.broadcast(from_root, ranks.world() - 1);
+      seen.add("broadcast", from_root);
+      ranks.barrier();
+    }
+    seen.add("rank", static_cast<double>(ranks.rank()));
+    seen.add("world", static_cast<double>(ranks.world()));
+  }
+
+  InProcess* in_process_ = nullptr;
+  Collectives* alone_ = nullptr;
+};
+
+constexpr Kind kDistributed{"distributed", Distributed::kRevision, &make_use<UseDistributed>};
+TENON_KIND(kDistributed);
+
+}  // namespace
+}  // namespace tenon::conformance
