@@ -1,0 +1,6 @@
+// Ends the process while it is being opened.
+#include <cstdlib>
+
+namespace {
+[[gnu::constructor]] void start() { std::abort(); }
+}  // namespace

@@ -1,0 +1,1 @@
+// Nothing is wrong with this one.

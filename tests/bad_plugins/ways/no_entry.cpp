@@ -1,0 +1,1 @@
+// Exports nothing at all.
