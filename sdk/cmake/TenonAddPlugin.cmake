@@ -5,17 +5,18 @@ set(TENON_CMAKE_DIRECTORY ${CMAKE_CURRENT_LIST_DIR})
 find_program(TENON_OBJCOPY NAMES objcopy llvm-objcopy REQUIRED)
 
 # tenon_add_plugin(<name> ID <reverse domain name> VERSION <x.y.z> [LICENCE <SPDX name>] [TORCH]
-#                  [NAMESPACES <torch operator namespace>...] [DIRECTORY <folder>])
+#                  [NAMESPACES <torch operator namespace>...] [ALLOW <function>...] [DIRECTORY <folder>])
 #
 # Takes the sources (.cpp, .S) of the current folder and those below it, apart from *_test.cpp. A .S file may take in
 # (.incbin) any file of its own folder by name. TORCH: a plugin over ATen. NAMESPACES: those that it registers.
-# LICENCE is Apache-2.0 unless given. DIRECTORY: where the file comes to lie; without it, lib/tenon/plugins of Tenon's
-# own build, and the current binary folder elsewhere.
+# LICENCE is Apache-2.0 unless given. ALLOW: functions that change the whole process, such as setenv, and that it must
+# call all the same; without it, a plugin that calls one does not build. DIRECTORY: where the file comes to lie; without
+# it, lib/tenon/plugins of Tenon's own build, and the current binary folder elsewhere.
 #
 # Makes the targets <name>_raw, what the linker makes, and <name>, the plugin, whose manifest lies in the section
 # .tenon.manifest: <name>_raw -> tenon-describe -> <name>.json -> objcopy -> <name>.so.
 function(tenon_add_plugin name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "TORCH" "ID;VERSION;LICENCE;DIRECTORY" "NAMESPACES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "TORCH" "ID;VERSION;LICENCE;DIRECTORY" "NAMESPACES;ALLOW")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "tenon_add_plugin(${name}): unknown argument ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -82,6 +83,7 @@ TENON_PLUGIN_ENTRY("@arg_ID@", "@arg_VERSION@", "@arg_LICENCE@", "@namespaces@")
   tenon_describe_environment(environment)
   add_custom_command(OUTPUT ${manifest}
     COMMAND ${CMAKE_COMMAND} -E env ${environment} $<TARGET_FILE:Tenon::describe> $<TARGET_FILE:${raw}> ${manifest}
+      ${arg_ALLOW}
     DEPENDS ${raw} Tenon::describe Tenon::api VERBATIM
     COMMENT "Describing ${name}")
   add_custom_command(OUTPUT ${staged}
@@ -91,6 +93,7 @@ TENON_PLUGIN_ENTRY("@arg_ID@", "@arg_VERSION@", "@arg_LICENCE@", "@namespaces@")
     DEPENDS ${raw} ${manifest} VERBATIM
     COMMENT "Staging ${name}.so")
   add_custom_target(${name} ALL DEPENDS ${staged})
+  set_target_properties(${name} PROPERTIES TENON_PLUGIN_FILE ${staged})
 endfunction()
 
 # The compiler's list of dependencies does not know what a .S file embeds: any other file of its folder counts.

@@ -1,4 +1,5 @@
-// tenon-describe PLUGIN OUT: opens a plugin as the linker made it and writes its manifest.
+// tenon-describe PLUGIN OUT [ALLOWED...]: looks for what a plugin must not hold, opens it as the linker made it and
+// writes its manifest.
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -13,9 +14,11 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <describe/elf.hpp>
+#include <describe/lint.hpp>
 #include <tenon/registration.hpp>
 
 namespace {
@@ -63,22 +66,14 @@ std::vector<std::string> split(const std::string& text) {
   return {std::istream_iterator<std::string>(words), std::istream_iterator<std::string>()};
 }
 
-/// libtorch ends the process when two libraries register one namespace; the host can only prevent it when it knows.
-void require_declared_namespaces(const fs::path& library, const std::vector<std::string>& declared) {
-  const auto imports = tenon::describe::imported_symbols(library);
-  const bool registers = std::any_of(imports.begin(), imports.end(),
-                                     [](const std::string& name) { return name.rfind("_ZN5torch7LibraryC", 0) == 0; });
-  if (registers && declared.empty()) {
-    throw Failure(
-        "registers torch operators (TORCH_LIBRARY) but declares no namespace: add NAMESPACES <name>… to its "
-        "tenon_add_plugin()");
-  }
+void require_no_fault(const std::vector<std::string>& faults) {
+  if (!faults.empty()) throw Failure(fmt::format("{}", fmt::join(faults, "\n  and ")));
 }
 
-ordered_json manifest(const fs::path& library) {
+ordered_json manifest(const fs::path& library, const std::vector<std::string>& allowed) {
   const tenon::PluginEntry& entry = open(library);
   const std::vector<std::string> namespaces = split(entry.namespaces);
-  require_declared_namespaces(library, namespaces);
+  require_no_fault(tenon::describe::lint(tenon::describe::read_symbols(library), namespaces, allowed));
 
   std::vector<ordered_json> components;
   std::set<std::string> names;
@@ -119,12 +114,17 @@ void write(const fs::path& file, const std::string& text) {
 }  // namespace
 
 int main(int count, char** arguments) {
-  if (count != 3) {
-    fmt::print(stderr, "usage: tenon-describe PLUGIN OUT\nWrites the manifest (JSON) of a freshly linked plugin.\n");
+  if (count < 3) {
+    fmt::print(
+        stderr,
+        "usage: tenon-describe PLUGIN OUT [ALLOWED...]\n"
+        "Writes the manifest (JSON) of a freshly linked plugin. ALLOWED: functions that it may call although they "
+        "change the whole process.\n");
     return 2;
   }
   try {
-    write(arguments[2], manifest(arguments[1]).dump(1));
+    const std::vector<std::string> allowed(arguments + 3, arguments + count);
+    write(arguments[2], manifest(arguments[1], allowed).dump(1));
   } catch (const std::exception& error) {
     fmt::print(stderr, "tenon-describe: {}: {}\n", arguments[1], error.what());
     return 3;

@@ -7,8 +7,14 @@
 
 namespace tenon::describe {
 
-/// Names of the dynamic symbols that the shared library takes from others.
+/// Names of a shared library's symbols, as the linker knows them.
+struct Symbols {
+  std::vector<std::string> imported;  ///< Taken from other libraries.
+  std::vector<std::string> exported;  ///< Seen by other libraries.
+  std::vector<std::string> all;       ///< Its own, local ones too; empty for a stripped file.
+};
+
 /// \throws std::runtime_error when the file cannot be read or is no 64-bit ELF library.
-[[nodiscard]] std::vector<std::string> imported_symbols(const std::filesystem::path& library);
+[[nodiscard]] Symbols read_symbols(const std::filesystem::path& library);
 
 }  // namespace tenon::describe
