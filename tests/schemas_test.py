@@ -33,11 +33,13 @@ RUN_FILES = {
     "checkpoints/*/manifest.json": "checkpoint-manifest-1",
     "checkpoints/*/state.json": "checkpoint-state-1",
     "exports/*.report.json": "export-report-1",
+    "crash*.json": "crash-1",
 }
 
 # Where a planted fault may pass: anything goes there, the member need not be, the value may be of several types.
 # Patterns of whole pointers: the object's for an unknown member, else the member's.
 WITH = r"/(nodes/\w+|nodes/\w+/groups/\d+|(stop|observe)/\d+)/with"
+EXAMPLE = r".*/example/with"
 SCALAR = r"/(components/\w+|stop/\d+/state)/.+"
 MAY_PASS = {
     "pipeline-1": {
@@ -60,16 +62,20 @@ MAY_PASS = {
         "empty": rf"/provenance/data/\w+/fingerprint|{SCALAR}",
     },
     "export-report-1": {"missing": r"/facts/data/\w+", "empty": r"/facts/data/\w+/fingerprint"},
+    "crash-1": {
+        "missing": r"/(detail|address|exception|thread|plugin|brings|call|step|checkpoint)|/call/sample",
+        "empty": r".*/(node|component)|/exception/what",
+    },
     "lock-1": {"empty": r"/plugins/\d+/build_id"},
     "manifest-1": {
-        "unknown": r".*/default",
-        "missing": r".*/(metrics|dtype|shape|optional|like|classes|except|parameters/required)"
-        r"|.*/parameters/properties/.*((?<!description)(?<!/type)|/properties/type)",
-        "null": r".*/default(/.+)?",
-        "container": r".*/default(/.+)?",
-        "scalar": r".*/default(/.+)?|.*/shape/\d+",
-        "negative": r".*/(default(/.+)?|(exclusiveM|m)(in|ax)imum)",
-        "empty": r".*/default(/.+)?|.*/enum/\d+",
+        "unknown": rf".*/default|{EXAMPLE}(/.*)?",
+        "missing": r".*/(metrics|dtype|shape|optional|like|classes|copies|except|parameters/required|example|files/\d+/(text|hex))"
+        rf"|.*/parameters/properties/.*((?<!description)(?<!/type)|/properties/type)|{EXAMPLE}/.+",
+        "null": rf".*/default(/.+)?|{EXAMPLE}/.+",
+        "container": rf".*/default(/.+)?|{EXAMPLE}/.+",
+        "scalar": rf".*/default(/.+)?|.*/shape/\d+|{EXAMPLE}/.+",
+        "negative": rf".*/(default(/.+)?|(exclusiveM|m)(in|ax)imum)|{EXAMPLE}/.+",
+        "empty": rf".*/default(/.+)?|.*/enum/\d+|{EXAMPLE}/.+|.*/example/files/\d+/(text|hex)",
     },
 }
 
@@ -125,6 +131,14 @@ WRONG_VALUES = [
     ("manifest-1", "/components/0/ports", {"in": [{"name": "x", "dtype": ["float"]}], "out": []}),
     ("manifest-1", "/components/0/parameters", {"type": "object"}),
     ("manifest-1", "/components/0/metrics", [{"name": "accuracy", "direction": "up"}]),
+    ("crash-1", "/cause", "SIGTERM"),
+    ("crash-1", "/found_by", "luck"),
+    ("crash-1", "/thread", "loader3"),
+    ("crash-1", "/call/method", "read()"),
+    ("crash-1", "/call/node", "/stop/0"),
+    ("crash-1", "/call/component", "crashing"),
+    ("crash-1", "/frames/0/offset", "16"),
+    ("crash-1", "/address", "0X1F"),
     ("pipeline-1", "/run/device", "gpu"),
     ("pipeline-1", "/fit/epochs", 0),
 ]
@@ -158,13 +172,13 @@ SCHEMAS = {
 VALIDATORS = {name: Draft7Validator(schema) for name, schema in SCHEMAS.items()}
 
 
-def run(pipeline, folder, *sets):
+def run(pipeline, folder, *sets, options=(), expect=0):
     """The directory of a run of that pipeline."""
-    arguments = [PROGRAM, "run", pipeline, "--set", f'run.dir="{folder}"']
+    arguments = [PROGRAM, "run", pipeline, *options, "--set", f'run.dir="{folder}"']
     for each in sets:
         arguments += ["--set", each]
     done = subprocess.run(arguments, capture_output=True, text=True, timeout=240, check=False)
-    if done.returncode != 0:
+    if done.returncode != expect:
         raise RuntimeError(f"{pipeline} ended with {done.returncode}: {done.stderr}")
     (made,) = folder.glob("*/0001")
     return made
@@ -177,6 +191,22 @@ def documents_of_run(directory):
             lines = path.read_text().splitlines() if path.suffix == ".jsonl" else [path.read_text()]
             name = str(path.relative_to(directory))
             found += [Document(f"{name}:{number}", schema, read(line)) for number, line in enumerate(lines, 1)]
+    return found
+
+
+def crashes(folder):
+    """Reports of two crashes, of a loader thread and of an exception."""
+    found = []
+    for kind, method, fault, sets in (
+        ("dataset", "read", "null", ["nodes.shift.in=\"train_set\""]),
+        ("optimizer", "step", "noexcept", []),
+    ):
+        name = {"dataset": "train_set", "optimizer": "opt"}[kind]
+        trap = {"trap": {"in": method, "fault": fault, "after": 3}}
+        node = {"use": f"{kind}:crashing", "with": trap} | ({"of": "net"} if kind == "optimizer" else {})
+        options = ["--no-preflight", "--plugin-path", BUILD / "tests/plugins"]
+        directory = run(DEMO, folder / kind, f"nodes.{name}={json.dumps(node)}", *sets, options=options, expect=3)
+        found += [each for each in documents_of_run(directory) if each.schema == "crash-1"]
     return found
 
 
@@ -309,6 +339,7 @@ class Files(unittest.TestCase):
         bare = run(GOOD / "small.json", folder / "bare", "fit.epochs=1")  # neither validated, tested nor exported
         cls.runs = [full, bare]
         cls.of_demo = documents_of_run(full)
+        cls.of_demo += crashes(folder)
         cls.of_runs = cls.of_demo + documents_of_run(bare)
         plugins = sorted((BUILD / "lib/tenon/plugins").glob("*.so"))
         cls.manifests = [manifest_of(plugin, folder) for plugin in plugins]

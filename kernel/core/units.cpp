@@ -80,16 +80,35 @@ std::string examples(std::span<const UnitKind> kinds) {
   return out;
 }
 
-QuantityError explain(std::string_view text, std::span<const UnitKind> kinds, std::string message) {
-  QuantityError error{.message = std::move(message), .fix = fmt::format("write it like {}", examples(kinds))};
+struct Written {
+  std::string_view number;
+  std::string_view unit;
+};
+
+/// The text's parts; nothing where there is no number.
+std::optional<Written> split(std::string_view text) {
   const std::size_t number_end = std::min(text.find_first_not_of("+-.0123456789eE"), text.size());
   // The exponent's letter may be the first of "epochs".
   const std::size_t last_digit = text.substr(0, number_end).find_last_of("0123456789");
-  if (last_digit == std::string_view::npos) return error;
-  const std::string_view number = text.substr(0, last_digit + 1);
-  std::string_view unit = text.substr(last_digit + 1);
-  while (!unit.empty() && unit.front() == ' ') unit.remove_prefix(1);
-  while (!unit.empty() && unit.back() == ' ') unit.remove_suffix(1);
+  if (last_digit == std::string_view::npos) return std::nullopt;
+  Written written{text.substr(0, last_digit + 1), text.substr(last_digit + 1)};
+  while (!written.unit.empty() && written.unit.front() == ' ') written.unit.remove_prefix(1);
+  while (!written.unit.empty() && written.unit.back() == ' ') written.unit.remove_suffix(1);
+  return written;
+}
+
+/// Whether the text means this very kind, whatever else is wrong.
+bool has_unit_of(std::string_view text, UnitKind kind) {
+  const std::optional<Written> written = split(text);
+  const std::vector<std::string> units = units_of(kind);
+  return written && std::find(units.begin(), units.end(), written->unit) != units.end();
+}
+
+QuantityError explain(std::string_view text, std::span<const UnitKind> kinds, std::string message) {
+  QuantityError error{.message = std::move(message), .fix = fmt::format("write it like {}", examples(kinds))};
+  const std::optional<Written> written = split(text);
+  if (!written) return error;
+  const auto [number, unit] = *written;
 
   std::vector<std::string> candidates;
   for (const UnitKind kind : kinds) {
@@ -116,7 +135,7 @@ QuantityError explain(std::string_view text, std::span<const UnitKind> kinds, st
   } else if (unit.empty()) {
     error.fix.clear();
     for (const UnitKind kind : kinds)
-      error.fix += fmt::format("{} {}", error.fix.empty() ? "write" : " or", with_unit(number, kind));
+      error.fix += fmt::format("{} {}", error.fix.empty() ? "write" : " or", with_units(number, kind));
   }
   return error;
 }
@@ -132,6 +151,7 @@ QuantityResult parse_quantity(std::string_view text, std::span<const UnitKind> k
       return QuantityError{.message = fmt::format("{} is longer than {} days", core::quoted(text), kLongestDays),
                            .fix = fmt::format("allowed: up to \"{} d\"", kLongestDays)};
     } catch (const Error& error) {
+      if (kinds.size() > 1 && has_unit_of(text, kind)) return explain(text, kinds, error.what());
       if (message.empty()) message = error.what();
     }
   }
@@ -164,10 +184,10 @@ std::string_view unit_example(UnitKind kind) noexcept {
   return "";
 }
 
-std::string with_unit(std::string_view number, UnitKind kind) {
-  const bool one = number == "1";
+std::string with_units(std::string_view number, UnitKind kind) {
+  const std::string_view ending = number == "1" ? "" : "s";
   switch (kind) {
-    case UnitKind::kSpan: return fmt::format("\"{} {}\"", number, one ? "epoch" : "epochs");
+    case UnitKind::kSpan: return fmt::format("\"{0} step{1}\" or \"{0} epoch{1}\"", number, ending);
     case UnitKind::kTime: return fmt::format("\"{} min\"", number);
     case UnitKind::kBytes: return fmt::format("\"{} MiB\"", number);
   }

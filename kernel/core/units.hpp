@@ -47,7 +47,8 @@ using QuantityResult = std::variant<Quantity, QuantityError>;
 /// What to write for a kind: `"500 steps"`, `"15 min"`, `"25 MiB"`, with quotes.
 [[nodiscard]] std::string_view unit_example(UnitKind kind) noexcept;
 
-/// A number that lacks its unit, written with one of the kind: `"5 epochs"`, `"5 min"`, `"5 MiB"`, with quotes.
-[[nodiscard]] std::string with_unit(std::string_view number, UnitKind kind);
+/// A number that lacks its unit, written with each that is likely to be meant: `"5 steps" or "5 epochs"`, `"5 min"`,
+/// `"5 MiB"`, with quotes.
+[[nodiscard]] std::string with_units(std::string_view number, UnitKind kind);
 
 }  // namespace tenon::core

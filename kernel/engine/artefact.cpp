@@ -5,6 +5,7 @@
 #include <csignal>
 #include <cstring>
 #include <memory>
+#include <string_view>
 
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
@@ -34,6 +35,11 @@ std::string problem_of(const core::ChildResult& child, const fs::path& file, std
   if (child.timed_out) return fmt::format("it did not come back within {} s", limit.count());
   if (child.exit_code == 0) return "";
   std::string said = child.messages.substr(0, child.messages.find_last_not_of(" \n") + 1);
+  constexpr std::string_view kCrash = "error[crash]: ";
+  if (const std::size_t crash = said.find(kCrash); crash != std::string::npos) {
+    said.erase(0, crash + kCrash.size());
+    said.erase(std::min(said.find('\n'), said.size()));  // its notes are about runs
+  }
   if (said.starts_with("error: ")) said.erase(0, std::strlen("error: "));
   const std::string path = file.string();
   for (std::size_t at = said.find(path); at != std::string::npos; at = said.find(path)) {
@@ -120,7 +126,12 @@ void run_artefact(const ArtefactRequest& request) {
   const core::ComponentHandle handle = loader.create(request.component, request.with);
   auto& exporter = handle.as<Exporter>();
   const c10::NoGradGuard no_grad;
-  const std::unique_ptr<Runnable> runnable = exporter.open(request.file);
+  const auto open = [&] {
+    const core::Entered entered(handle.callee(), "open");
+    return exporter.open(request.file);
+  };
+  const std::unique_ptr<Runnable> runnable = open();
+  const core::Entered entered(handle.callee(), "run");
   if (!fs::is_directory(request.inputs)) {
     write_tensors(request.outputs, runnable->run(read_tensors(request.inputs)));
     return;

@@ -8,6 +8,7 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include <core/process/crash_scene.hpp>
 #include <core/storage/event_log.hpp>
 #include <engine/state_saver.hpp>
 #include <tenon/tensors.hpp>
@@ -92,6 +93,7 @@ void Checkpointing::go_on_from(const core::Checkpoint& checkpoint, const Standin
     index_.rewind(checkpoint.step(), !standing.pending.empty(), rule_);
   }
   index_.save(folder_);
+  core::CrashScene::checkpoint(checkpoint.path());
 }
 
 bool Checkpointing::last_is_best() const noexcept { return index_.best && index_.best == index_.last; }
@@ -147,14 +149,15 @@ std::filesystem::path Checkpointing::write(const Standing& standing) {
       writer.add_tensors("model." + node.name, host.arrays, host.aliases);
     }
     StateSaver saver;
-    components_.entering(node.name, "cannot save its state", [&] { components_.component(node.name).state(saver); });
+    components_.entering(node.name, "state", "cannot save its state",
+                         [&] { components_.component(node.name).state(saver); });
     const core::Json scalars = keep(state_file(node), saver);
     if (!scalars.empty()) state["components"][node.name] = scalars;
   }
   for (std::size_t i = 0; i < components_.stop().size(); ++i) {
     const Components::Observing& each = components_.stop()[i];
     StateSaver saver;
-    components_.entering(*each.attached, [&] { each.handle.get().state(saver); });
+    components_.entering(each, "state", [&] { each.handle.get().state(saver); });
     state["stop"].push_back({{"use", each.attached->use}, {"state", keep(stop_file(i), saver)}});
   }
   StateSaver position;
@@ -163,6 +166,7 @@ std::filesystem::path Checkpointing::write(const Standing& standing) {
   writer.add_tensors(kTrainingFile, position.arrays());
   writer.add_json("state", state);
   std::filesystem::path path = writer.commit(gives_way);
+  core::CrashScene::checkpoint(path);
 
   core::CheckpointRecord record;
   record.step = training_.step_count();

@@ -56,14 +56,18 @@ Components::Components(const core::Graph& graph, const core::Resolved& resolved,
   for (const core::Node& node : graph.nodes) {
     if (!owns_component(node)) continue;
     try {
-      handles_.push_back(std::make_unique<core::ComponentHandle>(loader_.create(node.use(), node.with)));
+      handles_.push_back(std::make_unique<core::ComponentHandle>(loader_.create(node.use(), node.with, node.name)));
     } catch (...) {
       throw PlacedError(core::diagnose(resolved_, node, current_error(ErrorCode::kPlugin)));
     }
     nodes_.emplace(node.name, handles_.back().get());
+    callees_.emplace(node.name, handles_.back()->callee());
   }
   for (const core::Node& node : graph.nodes) {
-    if (!node.call.empty()) nodes_.emplace(node.name, nodes_.at(node.call));
+    if (node.call.empty()) continue;
+    nodes_.emplace(node.name, nodes_.at(node.call));
+    const core::Callee& owner = *callees_.at(node.call);
+    callees_.emplace(node.name, &core::callee(owner.plugin, owner.version, owner.path, owner.component, node.name));
   }
   for (const core::Node& node : graph.nodes) derive(node);
   stop_ = attach(graph.stop);
@@ -74,7 +78,7 @@ void Components::derive(const core::Node& node) const {
   if (node.kind != "dataset") return;
   void* const ability = component(node.name).ability(Derived::kAbility);
   if (ability == nullptr) return;
-  entering(node.name, "cannot tell its fields", [&] {
+  entering(node.name, "derive", "cannot tell its fields", [&] {
     std::vector<Spec> inputs;
     for (const std::string& input : node.inputs) inputs.push_back(this->node<Dataset>(input).spec());
     static_cast<Derived*>(ability)->derive(inputs);
@@ -98,7 +102,11 @@ Components::~Components() {
 std::vector<Components::Observing> Components::attach(const std::vector<core::Attached>& attached) {
   std::vector<Observing> all;
   for (const core::Attached& each : attached) {
-    entering(each, [&] { all.push_back({&each, loader_.create(each.use, each.with)}); });
+    try {
+      all.push_back({&each, loader_.create(each.use, each.with, each.pointer.substr(1))});
+    } catch (...) {
+      rethrow_placed(each);
+    }
   }
   return all;
 }

@@ -31,6 +31,9 @@ class Components {
   [[nodiscard]] const core::Resolved& resolved() const noexcept { return resolved_; }
   [[nodiscard]] const core::Loader& loader() const noexcept { return loader_; }
 
+  /// What crash reports call a node's component; for Entered around calls that no `entering` surrounds.
+  [[nodiscard]] const core::Callee* callee(std::string_view node) const { return callees_.find(node)->second; }
+
   /// A component that the pipeline leaves to the kernel, with its default parameters. \throws Error.
   [[nodiscard]] core::ComponentHandle create(std::string_view id) { return loader_.create(id, core::Json::object()); }
 
@@ -53,11 +56,12 @@ class Components {
   /// Gives the observers up without destroying them: one of them is still being entered and does not come back.
   void abandon_observers();
 
-  /// Runs `body`, which enters the node's component; what it throws becomes a PlacedError that names node and
-  /// component, with what it was doing in between: text such as "cannot build its network", or a function that gives
-  /// it, which is called only when something was thrown.
+  /// Runs `body`, which enters that method of the node's component, a literal; what it throws becomes a PlacedError that
+  /// names node and component, with what it was doing in between: text such as "cannot build its network", or a function
+  /// that gives it, which is called only when something was thrown.
   template <class Doing, class Body>
-  decltype(auto) entering(std::string_view node, Doing&& doing, Body&& body) const {
+  decltype(auto) entering(std::string_view node, const char* method, Doing&& doing, Body&& body) const {
+    const core::Entered entered(callee(node), method);
     try {
       return body();
     } catch (...) {
@@ -71,11 +75,12 @@ class Components {
 
   /// Likewise for a component of `stop` or `observe`.
   template <class Body>
-  decltype(auto) entering(const core::Attached& attached, Body&& body) const {
+  decltype(auto) entering(const Observing& each, const char* method, Body&& body) const {
+    const core::Entered entered(each.handle.callee(), method);
     try {
       return body();
     } catch (...) {
-      rethrow_placed(attached);
+      rethrow_placed(*each.attached);
     }
   }
 
@@ -89,6 +94,7 @@ class Components {
   const core::Resolved& resolved_;
   core::Loader loader_;
   std::map<std::string, core::ComponentHandle*, std::less<>> nodes_;
+  std::map<std::string, const core::Callee*, std::less<>> callees_;
   std::vector<std::unique_ptr<core::ComponentHandle>> handles_;  // in the order of creation
   std::vector<Observing> stop_;
   std::vector<Observing> observe_;

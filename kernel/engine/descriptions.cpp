@@ -3,11 +3,12 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
+#include <core/plugin/lock.hpp>
 #include <core/storage/canonical_json.hpp>
-#include <core/storage/sha256.hpp>
 
 namespace tenon::engine {
 namespace {
@@ -16,6 +17,8 @@ core::Json environment_of(const Setup& setup, const core::Json& provenance) {
   core::Json environment;
   environment["format"] = 1;
   environment.update(provenance);
+  const std::filesystem::path& folder = *setup.request().resolved.origin("").folder;
+  environment["pipeline_folder"] = (std::filesystem::current_path() / folder).lexically_normal().string();
   environment["libtorch_path"] = setup.request().libtorch.libraries.string();
   for (const core::EnvironmentSetting& setting : setup.request().environment) {
     environment["variables"].push_back(
@@ -25,19 +28,9 @@ core::Json environment_of(const Setup& setup, const core::Json& provenance) {
 }
 
 core::Json lock_of(Setup& setup) {
-  core::Json lock;
-  lock["format"] = 1;
-  lock["libtorch"] = setup.request().libtorch.version;
-  lock["device"] = setup.device().str();
-  for (const auto& opened : setup.components().loader().opened()) {
-    const core::PluginInfo& info = opened->info();
-    lock["plugins"].push_back({{"id", info.id},
-                               {"version", info.version},
-                               {"build_id", info.build_id},
-                               {"fingerprint", info.fingerprint},
-                               {"sha256", core::sha256_file(info.path)}});
-  }
-  return lock;
+  std::vector<const core::PluginInfo*> plugins;
+  for (const auto& opened : setup.components().loader().opened()) plugins.push_back(&opened->info());
+  return core::lock_of(plugins, setup.request().libtorch.version, setup.device().str());
 }
 
 void write(const core::RunDirectory& directory, const std::string& stem, const core::Json& content, int64_t step) {

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -171,13 +172,17 @@ struct ProbeRequest {
   core::Graph graph;
   core::Resolved resolved;
   core::Catalogue catalogue;
-  std::vector<std::string> patterns;                ///< Globs over "net.conv1"; a module that any matches is shown.
+  std::vector<std::string> patterns;                ///< Globs over "net.conv1", also by the name of a call.
   std::optional<std::filesystem::path> checkpoint;  ///< Weights from there, else first values.
+  /// Is told what the datasets have to say of their data; may be empty.
+  std::function<void(const std::string&)> remark = {};
 };
 
 /// One output of one module over one forward and backward pass.
 struct ProbedOutput {
-  std::string module;  ///< "net.conv1"
+  std::string phase;   ///< Of `fit`; empty where it has none.
+  std::string node;    ///< The node that ran it: "net", or a call of it.
+  std::string module;  ///< "net.conv1", by the node whose component it is.
   std::string output;  ///< Empty for a layer, which has one.
   FieldSpec field;     ///< Type and shape.
   double mean = 0;     ///< Of the finite elements, in float64, as are the rest.

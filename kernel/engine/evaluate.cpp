@@ -15,7 +15,7 @@ std::map<std::string, double> Evaluator::measure(Feed& feed, const std::string& 
   const core::Path& path = feed.path();
   const StepGraph graph(components_, path, &precision_);
   for (const std::string& name : path.metrics) {
-    components_.entering(name, "cannot reset", [&] { components_.node<Metric>(name).reset(); });
+    components_.entering(name, "reset", "cannot reset", [&] { components_.node<Metric>(name).reset(); });
   }
   feed.start(0, 0, 1);
   while (std::optional<DeviceBatch> batch = feed.next(poll_.while_waiting())) {
@@ -30,7 +30,7 @@ void Evaluator::update(const StepGraph& graph, const core::Path& path, DeviceBat
   for (const std::string& name : path.metrics) {
     const core::Node& node = components_.graph().at(name);
     const auto doing = [&] { return fmt::format("cannot take {}", StepGraph::describe_inputs(node, values)); };
-    components_.entering(name, doing,
+    components_.entering(name, "update", doing,
                          [&] { components_.node<Metric>(name).update(on_data_scale(graph, path, node, values)); });
   }
 }
@@ -48,7 +48,7 @@ std::map<std::string, double> Evaluator::compute(const core::Path& path, const s
   std::map<std::string, double> results;
   for (const std::string& name : path.metrics) {
     const std::vector<MetricOutput>& outputs = components_.graph().at(name).info->metrics;
-    components_.entering(name, "cannot compute its value", [&] {
+    components_.entering(name, "compute", "cannot compute its value", [&] {
       const std::vector<double> values = components_.node<Metric>(name).compute(ranks_);
       if (values.size() != outputs.size()) {
         throw Error(ErrorCode::kPlugin,

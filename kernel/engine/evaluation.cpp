@@ -1,49 +1,32 @@
 // One path over loaded weights.
 #include <engine/evaluation.hpp>
 
+#include <algorithm>
 #include <array>
+#include <vector>
 
 #include <ATen/ATen.h>
 
 #include <core/storage/checkpoint.hpp>
-#include <engine/device.hpp>
 #include <engine/evaluate.hpp>
-#include <engine/plan.hpp>
+#include <engine/loaded.hpp>
 #include <engine/ranks.hpp>
-#include <engine/restore.hpp>
-#include <engine/setup.hpp>
 #include <engine/training.hpp>
 
 namespace tenon::engine {
 
 namespace {
 
-/// The path of that name, which the pipeline has.
-const core::Path& path_of(const core::Graph& graph, const std::string& name) {
-  for (const core::Validation& validation : graph.validations) {
-    if (validation.path.name == name) return validation.path;
-  }
-  return graph.test.value().path;
-}
-
 /// One rank's part.
 std::map<std::string, double> measure(const EvaluateRequest& request, Collectives& ranks) {
-  const core::Graph& graph = request.graph;
-  const core::Path& path = path_of(graph, request.path);
-  const c10::Device device = prepare_device(graph, request.resolved);
-  Components components(graph, request.resolved, request.catalogue);
-  core::ComponentHandle plain;
-  const Precision& precision = precision_of(components, plain);
-  Feed feed(components, path, static_cast<uint64_t>(graph.run.seed));
-  static_cast<void>(plan_networks(components, {&feed}, precision));
-  open_datasets(components, std::array{&path});
-  feed.connect(ranks, device, precision.storage());
-
-  restore_path(components, path, core::read_checkpoint(request.checkpoint),
-               at::TensorOptions(precision.storage()).device(device));
+  const std::vector<const core::Path*> paths = request.graph.paths();
+  const core::Path* const path =
+      *std::find_if(paths.begin(), paths.end(), [&](const core::Path* each) { return each->name == request.path; });
+  Loaded loaded(request.graph, request.resolved, request.catalogue, std::array{path},
+                core::read_checkpoint(request.checkpoint));
   const InterruptionPoll poll(nullptr, ranks);
-  const Evaluator evaluator(components, ranks, precision, poll, make_generator(device));
-  return evaluator.measure(feed, path.name);
+  const Evaluator evaluator(loaded.components(), ranks, loaded.precision(), poll, make_generator(loaded.device()));
+  return evaluator.measure(loaded.connect(0, ranks), path->name);
 }
 
 }  // namespace

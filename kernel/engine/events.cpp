@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <core/process/alternate_stack.hpp>
 #include <core/storage/canonical_json.hpp>
 #include <tenon/error.hpp>
 
@@ -40,7 +41,7 @@ std::string_view log_name(Event::Kind kind) {
 
 /// Shared with the thread, which may outlive the owner when an observer does not come back.
 struct ObserverThread::State {
-  std::vector<std::pair<std::string, Observer*>> observers;
+  std::vector<Listener> observers;
   std::mutex mutex;
   std::condition_variable changed;
   std::deque<OwnedEvent> queue;
@@ -51,8 +52,7 @@ struct ObserverThread::State {
   std::vector<std::string> problems;
 };
 
-ObserverThread::ObserverThread(std::vector<std::pair<std::string, Observer*>> observers)
-    : state_(std::make_shared<State>()) {
+ObserverThread::ObserverThread(std::vector<Listener> observers) : state_(std::make_shared<State>()) {
   state_->observers = std::move(observers);
   thread_ = std::thread([state = state_] { work(state); });
 }
@@ -99,6 +99,7 @@ std::vector<std::string> ObserverThread::problems() {
 }
 
 void ObserverThread::work(const std::shared_ptr<State>& state) {
+  const core::AlternateStack stack("observers");
   std::unique_lock lock(state->mutex);
   while (true) {
     state->changed.wait(lock, [&] { return state->ending || !state->queue.empty(); });
@@ -112,7 +113,8 @@ void ObserverThread::work(const std::shared_ptr<State>& state) {
     owned.event.values = values;
     owned.event.text = owned.text;
     std::vector<std::pair<std::string, std::string>> failures;
-    for (const auto& [name, observer] : state->observers) {
+    for (const auto& [name, observer, callee] : state->observers) {
+      const core::Entered entered(callee, "on");
       try {
         observer->on(owned.event);
       } catch (...) {

@@ -25,12 +25,19 @@ struct OwnedEvent {
   std::string text;
 };
 
+/// An observer, its name for people, and what crash reports call it.
+struct Listener {
+  std::string name;
+  Observer* observer = nullptr;
+  const core::Callee* callee = nullptr;
+};
+
 /// Hands events to observers on a thread of its own. Bounded: when observers are too slow, events of training steps are
 /// dropped, and counted. [trainer]
 class ObserverThread {
  public:
   /// The observers outlive this object.
-  explicit ObserverThread(std::vector<std::pair<std::string, Observer*>> observers);
+  explicit ObserverThread(std::vector<Listener> observers);
   ObserverThread(const ObserverThread&) = delete;
   ObserverThread& operator=(const ObserverThread&) = delete;
 

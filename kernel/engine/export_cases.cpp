@@ -50,7 +50,7 @@ Tensors run_live(const Components& components, const core::Node& model, const Ex
   OneRank alone;
   StepContext context(alone, 0, false, key, at::detail::createCPUGenerator());
   return components.entering(
-      model.name, [&] { return fmt::format("cannot run at batch {}", on.batch); },
+      model.name, "forward", [&] { return fmt::format("cannot run at batch {}", on.batch); },
       [&] { return components.node<Model>(model.name).root()(copy_of(on.in), context); });
 }
 

@@ -103,7 +103,7 @@ class Gate {
     const fs::path folder = hidden / "written";
     fs::create_directory(folder);
     fs::path file = folder / file_.filename();
-    components_.entering(node_.name, "cannot write the model", [&] {
+    components_.entering(node_.name, "write", "cannot write the model", [&] {
       const c10::NoGradGuard no_grad;
       exporter_.write(model_, copy_of(cases_.front().in), output_names(), file);
     });

@@ -2,18 +2,16 @@
 #include <engine/exporting.hpp>
 
 #include <algorithm>
-#include <memory>
 #include <utility>
 
 #include <ATen/ATen.h>
 
+#include <core/graph/used_plugins.hpp>
 #include <core/storage/checkpoint.hpp>
 #include <core/storage/sha256.hpp>
 #include <engine/device.hpp>
+#include <engine/loaded.hpp>
 #include <engine/models.hpp>
-#include <engine/plan.hpp>
-#include <engine/restore.hpp>
-#include <engine/setup.hpp>
 #include <tenon/components/distributed.hpp>
 
 namespace tenon::engine {
@@ -22,8 +20,8 @@ const core::Path& path_to(const core::Graph& graph, const std::string& model) {
   std::vector<const core::Path*> paths;
   if (graph.test) paths.push_back(&graph.test->path);
   for (const core::Validation& validation : graph.validations) paths.push_back(&validation.path);
-  if (graph.predict) paths.push_back(&graph.predict->path);
   for (const core::Phase& phase : graph.fit.phases) paths.push_back(&phase.path);
+  if (graph.predict) paths.push_back(&graph.predict->path);
   const auto found = std::find_if(paths.begin(), paths.end(), [&](const core::Path* path) {
     return std::find(path->step.begin(), path->step.end(), model) != path->step.end();
   });
@@ -38,7 +36,7 @@ std::vector<ExportOutcome> export_nodes(const Exporting& exporting, const std::v
   core::Json facts = exporting.facts;
   facts["checkpoint"] = exporting.checkpoint.filename().string();
   facts["checkpoint_manifest_sha256"] = core::sha256_file(exporting.checkpoint / "manifest.json");
-  facts["precision"] = graph.fit.precision ? graph.at(*graph.fit.precision).use() : "precision:fp32";
+  facts["precision"] = graph.fit.precision ? graph.at(*graph.fit.precision).use() : core::kFullPrecision;
   OneRank alone;
   std::vector<ExportOutcome> outcomes;
   for (const std::string& name : nodes) {
@@ -52,34 +50,20 @@ std::vector<ExportOutcome> export_nodes(const Exporting& exporting, const std::v
 
 std::vector<ExportOutcome> export_from_checkpoint(const ExportRequest& request) {
   const core::Graph& graph = request.graph;
-  const c10::Device device = prepare_device(graph, request.resolved);
-  Components components(graph, request.resolved, request.catalogue);
-  core::ComponentHandle plain;
-  const Precision& precision = precision_of(components, plain);
   const core::Checkpoint checkpoint = core::read_checkpoint(request.checkpoint);
   std::vector<const core::Path*> paths;
-  std::vector<std::unique_ptr<Feed>> feeds;
   for (const std::string& name : request.nodes) {
     const core::Path& path = path_to(graph, graph.at(name).of.front());
-    if (std::find(paths.begin(), paths.end(), &path) != paths.end()) continue;
-    paths.push_back(&path);
-    feeds.push_back(std::make_unique<Feed>(components, path, static_cast<uint64_t>(graph.run.seed)));
+    if (std::find(paths.begin(), paths.end(), &path) == paths.end()) paths.push_back(&path);
   }
-  std::vector<const Feed*> planned;
-  planned.reserve(feeds.size());
-  for (const auto& feed : feeds) planned.push_back(feed.get());
-  static_cast<void>(plan_networks(components, planned, precision));
-  open_datasets(components, paths);
-  for (const core::Path* const path : paths) {
-    restore_path(components, *path, checkpoint, at::TensorOptions(precision.storage()).device(device));
-  }
-  core::Json facts = device_facts(device);
+  const Loaded loaded(graph, request.resolved, request.catalogue, paths, checkpoint);
+  core::Json facts = device_facts(loaded.device());
   facts["libtorch"] = request.libtorch.version;
   facts["data"] = checkpoint.json("state").at("provenance").at("data");
   OneRank alone;
   const InterruptionPoll poll(request.interruption, alone);
-  const Exporting exporting{components,       precision,      request.checkpoint,
-                            std::move(facts), request.folder, {.program = request.program, .poll = &poll}};
+  const Exporting exporting{loaded.components(), loaded.precision(), request.checkpoint,
+                            std::move(facts),    request.folder,     {.program = request.program, .poll = &poll}};
   std::vector<ExportOutcome> outcomes;
   try {
     export_nodes(exporting, request.nodes, [&](const ExportOutcome& exported) { outcomes.push_back(exported); });

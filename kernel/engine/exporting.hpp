@@ -12,7 +12,8 @@
 
 namespace tenon::engine {
 
-/// The path whose samples an exported model is verified with: test, else a validation, else prediction, else training.
+/// The path whose samples an exported model is verified with: test, else a validation, else training, whose
+/// data is there for sure, else prediction.
 [[nodiscard]] const core::Path& path_to(const core::Graph& graph, const std::string& model);
 
 /// What an export is made from and with.

@@ -7,11 +7,13 @@
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
+#include <fmt/format.h>
 
 #include <core/plugin/builtin.hpp>
 #include <core/storage/canonical_json.hpp>
 #include <engine/engine.hpp>
 #include <engine/streams.hpp>
+#include <tenon/components/remarks.hpp>
 
 namespace tenon::engine {
 namespace {
@@ -40,7 +42,7 @@ std::vector<const core::Node*> datasets_of(const core::Graph& graph, std::span<c
 }
 
 void open_dataset(const Components& components, const core::Node& node) {
-  components.entering(node.name, "cannot be opened", [&] {
+  components.entering(node.name, "open", "cannot be opened", [&] {
     std::vector<Dataset*> inputs;
     for (const std::string& input : node.inputs) inputs.push_back(&components.node<Dataset>(input));
     components.node<Dataset>(node.name).open(inputs);
@@ -63,7 +65,7 @@ void open_datasets(const Components& components, std::span<const core::Path* con
 core::Json data_fingerprints(const Components& components, std::span<const core::Path* const> paths) {
   core::Json all = core::Json::object();
   for (const core::Node* const node : datasets_of(components.graph(), paths)) {
-    components.entering(node->name, "cannot tell its fingerprint", [&] {
+    components.entering(node->name, "fingerprint", "cannot tell its fingerprint", [&] {
       const Dataset& dataset = components.node<Dataset>(node->name);
       all[node->name] = {{"size", dataset.size()}, {"fingerprint", dataset.fingerprint()}};
     });
@@ -71,8 +73,23 @@ core::Json data_fingerprints(const Components& components, std::span<const core:
   return all;
 }
 
+std::vector<std::string> data_remarks(const Components& components, std::span<const core::Path* const> paths) {
+  std::vector<std::string> all;
+  for (const core::Node* const node : datasets_of(components.graph(), paths)) {
+    components.entering(node->name, "remarks", "cannot tell what is to be known of its data", [&] {
+      void* const ability = components.component(node->name).ability(Remarks::kAbility);
+      if (ability == nullptr) return;
+      for (const std::string& remark : static_cast<Remarks*>(ability)->remarks()) {
+        all.push_back(fmt::format("dataset \"{}\": {}", node->name, remark));
+      }
+    });
+  }
+  return all;
+}
+
 Feed::Feed(const Components& components, const core::Path& path, uint64_t seed)
-    : path_(path),
+    : components_(components),
+      path_(path),
       loader_node_(components.graph().at(path.data)),
       stream_(make_stream(components, stages_of(components.graph(), path), seed)) {}
 
@@ -98,11 +115,17 @@ void Feed::connect(const Collectives& ranks, c10::Device device, at::ScalarType 
   loader_ = std::make_unique<Loader>(stream_, std::move(options));
 }
 
+int64_t Feed::batches_within(std::optional<int64_t> limit) const {
+  BatchPlan plan = loader_->plan();
+  plan.limit = limit;
+  return plan.batches();
+}
+
 void Feed::start(int64_t epoch, int64_t first_batch, int64_t epochs) { loader_->start(epoch, first_batch, epochs); }
 
 std::optional<DeviceBatch> Feed::next(const std::function<void()>& poll) {
   while (poll && !loader_->wait(kPollInterval)) poll();
-  std::optional<Batch> host = loader_->next();
+  std::optional<Batch> host = take();
   if (!host) return std::nullopt;
   DeviceBatch batch;
   batch.samples = host->samples;
@@ -116,6 +139,34 @@ std::optional<DeviceBatch> Feed::next(const std::function<void()>& poll) {
     batch.fields.set(field.name, tensor.to(device_, type));
   }
   return batch;
+}
+
+std::optional<Batch> Feed::take() {
+  try {
+    return loader_->next();
+  } catch (const DataError& error) {
+    core::Diagnostic diagnostic = core::diagnose(components_.resolved(), place_of(error), error);
+    if (!error.field().empty()) {
+      const bool text = may_be_text(*find(fields(), error.field()));
+      diagnostic.code = text ? "text-field" : "ragged-field";
+    }
+    throw PlacedError(std::move(diagnostic));
+  }
+}
+
+/// A node at fault itself; for a field whoever reads it, or the loader where nobody does.
+std::string Feed::place_of(const DataError& error) const {
+  const core::Graph& graph = components_.graph();
+  if (!error.node().empty()) {
+    const core::Node& node = graph.at(error.node());
+    return node.pointer + (node.call.empty() ? "/use" : "/call");
+  }
+  for (const std::string& name : path_.step) {
+    for (const core::Wire& wire : graph.at(name).wires) {
+      if (wire.from_batch() && wire.output == error.field()) return graph.at(name).pointer + "/in/" + wire.port;
+    }
+  }
+  return loader_node_.pointer + "/in";
 }
 
 double Feed::waited() const { return std::chrono::duration<double>(loader_->waited()).count(); }

@@ -41,6 +41,10 @@ void fit_transforms(const Components& components, const core::Path& path, uint64
 /// Text that changes when any item of these paths' streams could: for the lock. Their datasets are open. [trainer]
 [[nodiscard]] core::Json data_fingerprints(const Components& components, std::span<const core::Path* const> paths);
 
+/// What the datasets of these paths have to say of their data, for people. They are open. \throws PlacedError. [trainer]
+[[nodiscard]] std::vector<std::string> data_remarks(const Components& components,
+                                                    std::span<const core::Path* const> paths);
+
 /// What a path's loader gives. [trainer]
 class Feed {
  public:
@@ -60,6 +64,8 @@ class Feed {
   /// Batches of an epoch, as far as the path allows; samples of one batch over all ranks, when full; samples of the
   /// dataset.
   [[nodiscard]] int64_t batches() const { return loader_->batches(); }
+  /// The same, were the limit on an epoch another one, or none.
+  [[nodiscard]] int64_t batches_within(std::optional<int64_t> limit) const;
   [[nodiscard]] int64_t batch_size() const noexcept { return batch_; }
   [[nodiscard]] int64_t size() const { return stream_.size(); }
 
@@ -69,7 +75,7 @@ class Feed {
   void start(int64_t epoch, int64_t first_batch, int64_t epochs);
 
   /// The next batch, or nothing at the end of an epoch. `poll`, where there is one, is called now and then while there
-  /// is nothing yet; what it throws comes out, and the batch is lost. \throws Error (kData) naming sample, node and
+  /// is nothing yet; what it throws comes out, and the batch is lost. \throws PlacedError (kData) naming sample, node and
   /// cause.
   [[nodiscard]] std::optional<DeviceBatch> next(const std::function<void()>& poll = {});
 
@@ -80,6 +86,10 @@ class Feed {
   [[nodiscard]] const LoaderReads& reads() const noexcept { return loader_->reads(); }
 
  private:
+  std::optional<Batch> take();
+  [[nodiscard]] std::string place_of(const DataError& error) const;
+
+  const Components& components_;
   core::Path path_;
   const core::Node& loader_node_;
   Stream stream_;

@@ -41,7 +41,7 @@ class OneSample final : public Destination {
 /// One pass over what reaches `fitted`.
 void learn(const Components& components, const Stream& before, const Stage& stage, Fitted& fitted,
            const std::function<bool()>& ended) {
-  components.entering(stage.node, "cannot learn from the training data", [&] {
+  components.entering(stage.node, "fit", "cannot learn from the training data", [&] {
     fitted.begin();
     OneSample sample(before.fields());
     Workspace workspace;
@@ -52,6 +52,7 @@ void learn(const Components& components, const Stream& before, const Stage& stag
       if (ended()) return;
       before.run({.index = index}, sample, workspace);
       const StageSample view(stage, before.fields(), sample.values(), nothing, arena, nullptr);
+      const core::Entered entered(stage.callee, "observe", index);
       try {
         fitted.observe(view);
       } catch (const Error& error) {
@@ -74,7 +75,7 @@ void fit_transforms(const Components& components, const core::Path& path, uint64
     void* const ability = components.component(node.name).ability(Fitted::kAbility);
     if (ability == nullptr) continue;
     const Stream before = make_stream(components, std::span(stages).first(i), seed);
-    Stage stage{node.name, node.use(), 0, nullptr, before.fields(), {}};
+    Stage stage{node.name, node.use(), 0, nullptr, components.callee(node.name), before.fields(), {}};
     stage.source.assign(stage.spec.size(), -1);
     learn(components, before, stage, *static_cast<Fitted*>(ability), ended);
   }

@@ -2,7 +2,6 @@
 #include <engine/optimization.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include <ATen/ATen.h>
@@ -31,7 +30,7 @@ std::vector<std::pair<std::string, double>> schedulable(const core::Node& optimi
 
 Optimization::Optimization(const Components& components, uint64_t seed, at::TensorOptions options,
                            const std::function<void(const core::Node&)>& fill)
-    : components_(components) {
+    : components_(components), schedules_(components) {
   for (const std::string& name : components.graph().fit.optimizers) {
     auto trained = std::make_unique<Trained>();
     trained->node = &components.graph().at(name);
@@ -42,12 +41,12 @@ Optimization::Optimization(const Components& components, uint64_t seed, at::Tens
         if (planned.with.contains(hyper)) value = planned.with.at(hyper).get<double>();
         configured.push_back(value);
       }
-      components.entering(name, "cannot give its parameters memory",
+      components.entering(name, "attach", "cannot give its parameters memory",
                           [&] { trained->groups.push_back(materialize(planned, hypers, seed, options)); });
       trained->configured.push_back(std::move(configured));
     }
     for (const std::string& model : trained->node->of) fill(components.graph().at(model));
-    components.entering(name, "cannot attach to its parameters",
+    components.entering(name, "attach", "cannot attach to its parameters",
                         [&] { components.node<Optimizer>(name).attach(trained->groups); });
     trained_.push_back(std::move(trained));
   }
@@ -88,14 +87,10 @@ void Optimization::clip(const at::Tensor& norm, double bound) {
   visit_groups([&](ParamGroup& group) { group.flat_grad.mul_(factor); });
 }
 
-double schedule_factor(const Components& components, const core::Node& schedule, const Progress& progress) {
-  return components.entering(schedule.name, "cannot tell its factor", [&] {
-    const double value = components.node<Schedule>(schedule.name).factor(progress);
-    if (!std::isfinite(value) || value < 0) {
-      throw Error(ErrorCode::kPlugin, fmt::format("gave the factor {} after {} steps", value, progress.applied));
-    }
-    return value;
-  });
+void Optimization::shorten_schedules(const Progress& beginning, const UncutRun& uncut) {
+  for (const std::string& name : components_.graph().fit.schedules) {
+    schedules_.shorten(components_.graph().at(name), beginning, uncut);
+  }
 }
 
 void Optimization::observe(const Progress& progress, const std::map<std::string, double>& results) {
@@ -105,14 +100,14 @@ void Optimization::observe(const Progress& progress, const std::map<std::string,
     if (found == results.end()) continue;
     Progress now = progress;
     now.metric = Observation{found->second, node.metric_direction.value_or(Direction::kMax)};
-    static_cast<void>(schedule_factor(components_, node, now));  // takes effect in the step that follows
+    static_cast<void>(schedules_.factor(node, now));  // takes effect in the step that follows
   }
 }
 
 void Optimization::schedule(const Progress& progress) {
   for (const std::string& name : components_.graph().fit.schedules) {
     const core::Node& node = components_.graph().at(name);
-    const double factor = schedule_factor(components_, node, progress);
+    const double factor = schedules_.factor(node, progress);
     for (const auto& trained : trained_) {
       if (trained->node->name != node.of.front()) continue;
       for (std::size_t g = 0; g < trained->groups.size(); ++g) {
@@ -131,7 +126,7 @@ void Optimization::step(const Progress& progress, const at::Tensor& found_inf) {
   schedule(progress);
   for (const auto& trained : trained_) {
     if (!trained->active) continue;
-    components_.entering(trained->node->name, "cannot update its parameters", [&] {
+    components_.entering(trained->node->name, "step", "cannot update its parameters", [&] {
       components_.node<Optimizer>(trained->node->name).step(Update{found_inf, {}});
     });
   }

@@ -13,14 +13,11 @@
 
 #include <engine/components.hpp>
 #include <engine/models.hpp>
+#include <engine/schedules.hpp>
 #include <tenon/components/distributed.hpp>
 #include <tenon/components/schedule.hpp>
 
 namespace tenon::engine {
-
-/// What a schedule says for this place. \throws PlacedError when that is no factor. [trainer]
-[[nodiscard]] double schedule_factor(const Components& components, const core::Node& schedule,
-                                     const Progress& progress);
 
 /// Owns the memory of all trained parameters. [trainer]
 class Optimization {
@@ -48,6 +45,12 @@ class Optimization {
 
   /// Scales all gradients by min(1, bound / (norm + 1e-6)), as torch.nn.utils.clip_grad_norm_ does. Reads nothing back.
   void clip(const at::Tensor& norm, double bound);
+
+  /// For a run that the command line cuts short, before anything is scheduled: see Schedules.
+  void shorten_schedules(const Progress& beginning, const UncutRun& uncut);
+
+  /// One line about each schedule that was shortened.
+  [[nodiscard]] const std::vector<std::string>& shortened_schedules() const noexcept { return schedules_.notes(); }
 
   /// Sets every scheduled value for this place. Also before the first step, so that a schedule that does not fit is told
   /// before anything is written.
@@ -80,6 +83,7 @@ class Optimization {
   }
 
   const Components& components_;
+  Schedules schedules_;
   std::vector<std::unique_ptr<Trained>> trained_;  // ParamGroup addresses are handed out: never moved
 };
 

@@ -70,6 +70,7 @@ class PathPlan {
     }
     for (const std::string& name : feed_.path().step) {
       const core::Node& node = components_.graph().at(name);
+      refuse_texts(node);
       if (node.kind == "model") model(node);
       if (node.kind == "loss") loss(node);
       if (node.kind == "metric") check_types(node);
@@ -97,7 +98,29 @@ class PathPlan {
         in.push_back({wire.port, Dtype::kFloat32, {Dim("N")}});
       }
     }
-    components_.entering(node.name, "cannot build its network", [&] { components_.node<Model>(node.name).build(in); });
+    components_.entering(node.name, "build", "cannot build its network",
+                         [&] { components_.node<Model>(node.name).build(in); });
+  }
+
+  /// Texts that come to a port whose types are known to leave them out: what to do is told, not that types differ.
+  void refuse_texts(const core::Node& node) const {
+    for (const core::Wire& wire : node.wires) {
+      const FieldSpec* const field = wire.from_batch() ? find(feed_.fields(), wire.output) : nullptr;
+      if (field == nullptr || !may_be_text(*field)) continue;
+      for (const Port& port : node.info->ports.in) {
+        const std::vector<std::string> names = core::port_names(port, node.with);
+        if (std::find(names.begin(), names.end(), wire.port) == names.end() || port.dtypes.empty()) continue;
+        if (std::find(port.dtypes.begin(), port.dtypes.end(), Dtype::kUint8) != port.dtypes.end()) continue;
+        const std::string message = fmt::format(
+            "{} \"{}\" port \"{}\" wants {}, but \"batch.{}\" is text ({}): put transform:encode_categories before "
+            "the loader",
+            node.kind, node.name, wire.port, core::describe_rule(port, node.with), wire.output, to_string(*field));
+        core::Diagnostic diagnostic = core::diagnose(components_.resolved(), node.pointer + "/in/" + wire.port,
+                                                     Error(ErrorCode::kConfig, message));
+        diagnostic.code = "text-field";
+        throw PlacedError(std::move(diagnostic));
+      }
+    }
   }
 
   /// Element types against the component's port rules, also those that manifests could not tell.
@@ -128,7 +151,7 @@ class PathPlan {
       return;
     }
     const auto doing = [&] { return fmt::format("cannot take {}", StepGraph::describe_inputs(node, values_)); };
-    components_.entering(node.name, doing, [&] {
+    components_.entering(node.name, "forward", doing, [&] {
       try {
         StepContext context(ranks_, 0, true, 0, at::detail::createCPUGenerator());
         const StepGraph graph(components_, feed_.path(), &precision_);
@@ -144,7 +167,7 @@ class PathPlan {
     check_types(node);
     if (!inputs_known(node)) return;
     const auto doing = [&] { return fmt::format("cannot take {}", StepGraph::describe_inputs(node, values_)); };
-    components_.entering(node.name, doing, [&] {
+    components_.entering(node.name, "sum", doing, [&] {
       Loss& component = components_.node<Loss>(node.name);
       try {
         StepContext context(ranks_, 0, true, 0, at::detail::createCPUGenerator());

@@ -21,18 +21,6 @@
 namespace tenon::engine {
 namespace {
 
-/// Every path with a stream of its own, fit first.
-std::vector<const core::Path*> paths_of(const core::Graph& graph) {
-  std::vector<const core::Path*> paths{&graph.fit.path};
-  for (const core::Phase& phase : graph.fit.phases) {
-    if (phase.own_data) paths.push_back(&phase.path);
-  }
-  for (const core::Validation& validation : graph.validations) paths.push_back(&validation.path);
-  if (graph.test) paths.push_back(&graph.test->path);
-  if (graph.predict) paths.push_back(&graph.predict->path);
-  return paths;
-}
-
 /// The fields behind each node of a stream.
 void report_stream(const core::Graph& graph, const Feed& feed, PlanReport& report) {
   const core::Path& path = feed.path();
@@ -55,11 +43,11 @@ PlanReport plan_report(const PlanRequest& request) {
   const core::Graph& graph = request.graph;
   static_cast<void>(prepare_device(graph, request.resolved));
   Components components(graph, request.resolved, request.catalogue);
-  core::ComponentHandle plain;
-  const Precision& precision = precision_of(components, plain);
+  GuardedPrecision guarded;
+  const Precision& precision = precision_of(components, guarded);
   std::vector<std::unique_ptr<Feed>> feeds;
   std::vector<const Feed*> planned;
-  for (const core::Path* const path : paths_of(graph)) {
+  for (const core::Path* const path : graph.streams()) {
     feeds.push_back(std::make_unique<Feed>(components, *path, static_cast<uint64_t>(graph.run.seed)));
     planned.push_back(feeds.back().get());
   }
@@ -107,15 +95,19 @@ ScheduleCurve plan_schedule(const ScheduleCurveRequest& request) {
   curve.steps_per_epoch = plan.steps_per_epoch;
   const int64_t last = std::max<int64_t>(plan.steps - 1, 0);
   const int64_t points = std::clamp<int64_t>(request.points, 1, last + 1);
+  Progress progress;
+  progress.planned = plan.steps;
+  progress.steps_per_epoch = plan.steps_per_epoch;
+  progress.samples_per_step = feed.batch_size() * graph.fit.accumulate;
+  Schedules schedules(components);
+  if (const auto uncut = uncut_plan(request.resolved, graph.fit, feed)) {
+    schedules.shorten(node, progress, {uncut->steps, uncut->steps_per_epoch});
+  }
   for (int64_t i = 0; i < points; ++i) {
-    Progress progress;
     const double place = points == 1 ? 0 : static_cast<double>(i) / static_cast<double>(points - 1);
     progress.applied = std::llround(static_cast<double>(last) * place);
-    progress.planned = plan.steps;
-    progress.steps_per_epoch = plan.steps_per_epoch;
-    progress.samples_per_step = feed.batch_size() * graph.fit.accumulate;
     progress.epoch = progress.applied / plan.steps_per_epoch;
-    const double factor = schedule_factor(components, node, progress);
+    const double factor = schedules.factor(node, progress);
     curve.values.emplace_back(progress.applied, factor * curve.configured);
   }
   return curve;

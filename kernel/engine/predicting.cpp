@@ -10,10 +10,8 @@
 #include <fmt/format.h>
 
 #include <engine/device.hpp>
-#include <engine/plan.hpp>
+#include <engine/loaded.hpp>
 #include <engine/rescaling.hpp>
-#include <engine/restore.hpp>
-#include <engine/setup.hpp>
 #include <engine/step_graph.hpp>
 #include <engine/training.hpp>
 #include <tenon/components/distributed.hpp>
@@ -34,30 +32,29 @@ at::Tensor in_form(const at::Tensor& value, Form form) {
   return value;
 }
 
+/// Those that know the texts of classes, also where they stand on another path.
+std::vector<std::string> naming_transforms(const std::vector<core::PredictedOutput>& outputs) {
+  std::vector<std::string> transforms;
+  for (const core::PredictedOutput& output : outputs) {
+    if (!output.categories.empty()) transforms.push_back(output.categories);
+  }
+  return transforms;
+}
+
 class Predictor {
  public:
   explicit Predictor(const PredictRequest& request)
       : graph_(request.graph),
         path_(graph_.predict.value().path),
-        device_(prepare_device(graph_, request.resolved)),
-        components_(graph_, request.resolved, request.catalogue),
-        precision_(precision_of(components_, plain_)),
-        feed_(components_, path_, static_cast<uint64_t>(graph_.run.seed)) {
-    static_cast<void>(plan_networks(components_, {&feed_}, precision_));
-    open_datasets(components_, std::array{&path_});
-    feed_.connect(alone_, device_, precision_.storage());
-    std::vector<std::string> transforms;
-    for (const core::PredictedOutput& output : graph_.predict->outputs) {
-      if (!output.categories.empty()) transforms.push_back(output.categories);
-    }
-    restore_path(components_, path_, core::read_checkpoint(request.checkpoint),
-                 at::TensorOptions(precision_.storage()).device(device_), transforms);
-  }
+        loaded_(graph_, request.resolved, request.catalogue, std::array{&path_},
+                core::read_checkpoint(request.checkpoint), naming_transforms(graph_.predict->outputs)),
+        components_(loaded_.components()),
+        feed_(loaded_.connect(0, alone_)) {}
 
   int64_t run(PredictionSink& sink) {
     const c10::NoGradGuard no_grad;
-    const StepGraph graph(components_, path_, &precision_);
-    const at::Generator generator = make_generator(device_);
+    const StepGraph graph(components_, path_, &loaded_.precision());
+    const at::Generator generator = make_generator(loaded_.device());
     int64_t rows = 0;
     feed_.start(0, 0, 1);
     while (std::optional<DeviceBatch> batch = feed_.next()) {
@@ -98,7 +95,7 @@ class Predictor {
 
   [[nodiscard]] std::vector<std::string> categories_of(const core::PredictedOutput& output) const {
     if (output.categories.empty()) return {};
-    return components_.entering(output.categories, "cannot tell its categories", [&] {
+    return components_.entering(output.categories, "categories", "cannot tell its categories", [&] {
       void* const ability = components_.component(output.categories).ability(Categorical::kAbility);
       if (ability == nullptr) return std::vector<std::string>();
       return static_cast<Categorical*>(ability)
@@ -135,12 +132,10 @@ class Predictor {
 
   const core::Graph& graph_;
   const core::Path& path_;
-  c10::Device device_;
-  Components components_;
-  core::ComponentHandle plain_;
-  const Precision& precision_;
   OneRank alone_;
-  Feed feed_;
+  Loaded loaded_;
+  const Components& components_;
+  Feed& feed_;
 };
 
 }  // namespace

@@ -34,19 +34,36 @@ void measure(const at::Tensor& tensor, ProbedOutput& row) {
 
 class Probe {
  public:
-  Probe(const Components& components, const std::vector<std::string>& patterns) : patterns_(patterns) {
+  Probe(const Components& components, const std::vector<std::string>& patterns)
+      : graph_(components.graph()), patterns_(patterns) {
     visit_models(components, [&](const core::Node& node, Model& model) { names_.emplace(&model.root(), node.name); });
   }
 
+  /// Of the batches of a window the first alone is looked at.
+  void begin(const core::Phase& phase, int64_t micro_batch) {
+    phase_ = phase.name;
+    looking_ = micro_batch == 0;
+    models_.clear();
+    for (const std::string& name : phase.path.step) {
+      if (graph_.at(name).kind == "model") models_.push_back(name);
+    }
+    std::reverse(models_.begin(), models_.end());
+  }
+
   void see(const nn::Module& module, const Tensors& out) {
-    const std::string path = module.path();
-    const std::string& model = names_.at(&module.root());
-    const std::string name = path.empty() ? model : model + "." + path;
-    const bool wanted = std::any_of(patterns_.begin(), patterns_.end(),
-                                    [&](const std::string& pattern) { return glob_match(pattern, name); });
+    if (!looking_ || models_.empty()) return;
+    const std::string node = models_.back();
+    if (&module == &module.root()) models_.pop_back();  // the last to be seen of a model
+    const std::string path = module.path().empty() ? "" : "." + module.path();
+    const std::string name = names_.at(&module.root()) + path;
+    const bool wanted = std::any_of(patterns_.begin(), patterns_.end(), [&](const std::string& pattern) {
+      return glob_match(pattern, name) || glob_match(pattern, node + path);
+    });
     if (!wanted) return;
     for (const auto& [output, tensor] : out) {
       ProbedOutput row;
+      row.phase = phase_;
+      row.node = node;
       row.module = name;
       row.output = output;
       row.field = {output, dtype_of(tensor.scalar_type()), {}};
@@ -64,9 +81,13 @@ class Probe {
   [[nodiscard]] std::vector<ProbedOutput> take() { return {rows_.begin(), rows_.end()}; }
 
  private:
+  const core::Graph& graph_;
   const std::vector<std::string>& patterns_;
   std::map<const nn::Module*, std::string> names_;
-  std::deque<ProbedOutput> rows_;  // hooks point into it
+  std::string phase_;
+  bool looking_ = false;
+  std::vector<std::string> models_;  // that are still to run, the next one last
+  std::deque<ProbedOutput> rows_;    // hooks point into it
 };
 
 }  // namespace
@@ -87,13 +108,17 @@ std::vector<ProbedOutput> probe_modules(const ProbeRequest& request) {
   run.graph.predict.reset();
   Setup setup(run, nullptr);
   setup.prepare();
+  if (request.remark) {
+    for (const std::string& remark : setup.remarks()) request.remark(remark);
+  }
   if (request.checkpoint) {
     restore_values(setup.components(), core::read_checkpoint(*request.checkpoint));
   }
   Probe probe(setup.components(), request.patterns);
   {
     const nn::Module::Watch watch([&](const nn::Module& module, const Tensors& out) { probe.see(module, out); });
-    setup.training().try_backward();
+    setup.training().try_backward(
+        [&](const core::Phase& phase, int64_t micro_batch) { probe.begin(phase, micro_batch); });
   }
   return probe.take();
 }

@@ -1,6 +1,7 @@
 // One thread a rank, one failure for all.
 #include <engine/ranks.hpp>
 
+#include <deque>
 #include <exception>
 #include <mutex>
 #include <string>
@@ -9,9 +10,11 @@
 #include <vector>
 
 #include <core/plugin/loader.hpp>
+#include <core/process/alternate_stack.hpp>
 #include <engine/components.hpp>
 #include <engine/device.hpp>
 #include <engine/engine.hpp>
+#include <engine/guarded.hpp>
 
 namespace tenon::engine {
 namespace {
@@ -41,6 +44,7 @@ class FirstFailure {
 void run_ranks(InProcess& team, const std::function<void(int64_t rank)>& body) {
   FirstFailure failure;
   const auto guarded = [&](int64_t rank) {
+    const core::AlternateStack stack("rank", static_cast<int>(rank));
     try {
       body(rank);
     } catch (...) {
@@ -65,13 +69,16 @@ bool run_in_process(const core::Graph& graph, const core::Resolved& resolved, co
   core::Loader loader(catalogue);
   core::ComponentHandle handle;
   try {
-    handle = loader.create(backend->use(), backend->with);
+    handle = loader.create(backend->use(), backend->with, backend->name);
   } catch (...) {
     throw PlacedError(core::diagnose(resolved, *backend, current_error(ErrorCode::kPlugin)));
   }
   InProcess& team = *static_cast<InProcess*>(handle.get().ability(InProcess::kAbility));
+  std::deque<GuardedCollectives> collectives;
   std::vector<std::function<void()>> bodies;
-  for (int64_t rank = 0; rank < team.ranks(); ++rank) bodies.push_back(make(rank, team.rank(rank)));
+  for (int64_t rank = 0; rank < team.ranks(); ++rank) {
+    bodies.push_back(make(rank, collectives.emplace_back(team.rank(rank), handle.callee())));
+  }
   run_ranks(team, [&](int64_t rank) {
     prepare_thread(graph);
     bodies[static_cast<std::size_t>(rank)]();

@@ -34,7 +34,7 @@ void give_back(Stateful& target, const core::Json& scalars, const core::Checkpoi
 
 void restore_node(const Components& components, const core::Node& node, const core::Json& state,
                   const core::Checkpoint& checkpoint) {
-  components.entering(node.name, "cannot take its state back", [&] {
+  components.entering(node.name, "state", "cannot take its state back", [&] {
     if (node.kind == "model") load_model(components.node<Model>(node.name), node.name, checkpoint);
     give_back(components.component(node.name), member(member(state, "components"), node.name), checkpoint,
               state_file(node));
@@ -54,7 +54,7 @@ Standing restore(const Components& components, Training& training, const core::C
   for (std::size_t i = 0; i < components.stop().size() && i < stop.size(); ++i) {
     const Components::Observing& each = components.stop()[i];
     if (stop[i].at("use") != each.attached->use) continue;  // another one stands there now, and begins anew
-    components.entering(*each.attached,
+    components.entering(each, "state",
                         [&] { give_back(each.handle.get(), stop[i].at("state"), checkpoint, stop_file(i)); });
   }
   try {
@@ -89,12 +89,12 @@ void restore_path(const Components& components, const core::Path& path, const co
   for (const std::string& name : owners) {
     const core::Node& node = components.graph().at(name);
     if (node.kind == "transform") {
-      components.entering(name, "cannot take its state", [&] {
+      components.entering(name, "state", "cannot take its state", [&] {
         give_back(components.component(name), member(member(state, "components"), name), checkpoint, state_file(node));
       });
     }
     if (node.kind == "model") {
-      components.entering(name, "cannot take its weights", [&] {
+      components.entering(name, "state", "cannot take its weights", [&] {
         auto& model = components.node<Model>(name);
         materialize_untrained(model, options);
         load_model(model, name, checkpoint);

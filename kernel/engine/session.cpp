@@ -13,6 +13,7 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include <core/process/crash_scene.hpp>
 #include <core/resume/contract.hpp>
 #include <core/storage/event_log.hpp>
 #include <core/storage/run_directory.hpp>
@@ -48,6 +49,7 @@ class Records {
         log_(directory_.log()),
         observers_(setup.observers()),
         checkpointing_(setup.components(), directory_, setup.training(), provenance) {
+    core::CrashScene::enter(directory_.path());
     const auto& resume = setup.request().resume;
     write_descriptions(setup, provenance, directory_, resume ? resume->checkpoint.step() : 0);
     directory_.require_space(checkpointing_.estimated_bytes());
@@ -123,6 +125,8 @@ class Session {
         notes_.emplace_back("log.jsonl is missing or damaged: what it told before this step is lost");
       }
     }
+    const std::vector<std::string>& shortened = setup_.optimization().shortened_schedules();
+    notes_.insert(notes_.end(), shortened.begin(), shortened.end());
     records_.emplace(setup_, provenance);
     outcome_.directory = records_->directory().path();
   }
@@ -193,6 +197,7 @@ class Session {
       events_.tell(Event::Kind::kBest, {metrics.begin(), metrics.end()}, checkpointing.last_path().string());
     }
     events_.tell(Event::Kind::kRunStart, {}, records_->directory().path().string());
+    for (std::string& remark : setup_.remarks()) events_.tell(Event::Kind::kMessage, {}, std::move(remark));
     for (std::string& note : notes_) events_.tell(Event::Kind::kMessage, {}, std::move(note));
   }
 
@@ -260,7 +265,7 @@ class Session {
 
   void load_models() {
     visit_models(setup_.components(), [&](const core::Node& node, Model& model) {
-      setup_.components().entering(node.name, "cannot take its weights back",
+      setup_.components().entering(node.name, "state", "cannot take its weights back",
                                    [&] { load_model(model, node.name, *chosen_); });
     });
   }
@@ -306,6 +311,7 @@ class Session {
 
 /// On all ranks that are threads of this process, or alone.
 RunOutcome run_all(const RunRequest& request, bool trial) {
+  const core::CrashScene scene(trial);
   RunOutcome outcome;
   const bool several =
       run_in_process(request.graph, request.resolved, request.catalogue, [&](int64_t rank, Collectives& ranks) {
@@ -324,7 +330,7 @@ int preflight(const RunRequest& request) {
     return run_all(trial_of(request, folder.path()), true).interrupted;
   } catch (const PlacedError& error) {
     throw found_in_preflight(error);
-  } catch (const Error& error) {  // of a sample, which has no place in the pipeline
+  } catch (const Error& error) {  // without a place in the pipeline
     throw found_in_preflight(PlacedError({.message = error.what(), .error_code = error.code()}));
   }
 }

@@ -1,6 +1,8 @@
 // Preparing a run.
 #include <engine/setup.hpp>
 
+#include <core/graph/used_plugins.hpp>
+
 #include <ATen/ATen.h>
 
 #include <engine/device.hpp>
@@ -10,23 +12,27 @@
 namespace tenon::engine {
 namespace {
 
-Collectives& join(Components& components, core::ComponentHandle& alone) {
+Collectives& join(Components& components, core::ComponentHandle& alone, std::optional<GuardedCollectives>& joined) {
   const std::string& name = components.graph().run.distributed;
   if (components.graph().find(name) != nullptr) {
-    return components.entering(name, "cannot join the other ranks",
-                               [&]() -> Collectives& { return components.node<Distributed>(name).join(); });
+    return components.entering(name, "join", "cannot join the other ranks", [&]() -> Collectives& {
+      return joined.emplace(components.node<Distributed>(name).join(), components.callee(name));
+    });
   }
-  alone = components.create("distributed:single");
-  return alone.as<Distributed>().join();
+  alone = components.create(core::kOneProcess);
+  return joined.emplace(alone.as<Distributed>().join(), alone.callee());
 }
 
 }  // namespace
 
-Precision& precision_of(Components& components, core::ComponentHandle& plain) {
+Precision& precision_of(Components& components, GuardedPrecision& guarded) {
   const std::optional<std::string>& name = components.graph().fit.precision;
-  if (name) return components.node<Precision>(*name);
-  plain = components.create("precision:fp32");
-  return plain.as<Precision>();
+  if (name) {
+    guarded.guard(components.node<Precision>(*name), components.callee(*name));
+  } else {
+    guarded.own(components.create(core::kFullPrecision));
+  }
+  return guarded;
 }
 
 Setup::Setup(const RunRequest& request, Collectives* ranks)
@@ -35,7 +41,7 @@ Setup::Setup(const RunRequest& request, Collectives* ranks)
       device_(prepare_device(request.graph, request.resolved)),
       components_(request.graph, request.resolved, request.catalogue),
       ranks_(ranks),
-      precision_(&precision_of(components_, plain_)),
+      precision_(&precision_of(components_, guarded_)),
       seed_(static_cast<uint64_t>(graph_.run.seed)),
       fit_feed_(components_, graph_.fit.path, seed_) {
   for (const core::Phase& phase : graph_.fit.phases) {
@@ -49,7 +55,7 @@ Setup::Setup(const RunRequest& request, Collectives* ranks)
 }
 
 void Setup::prepare() {
-  if (ranks_ == nullptr) ranks_ = &join(components_, alone_);
+  if (ranks_ == nullptr) ranks_ = &join(components_, alone_, joined_);
   std::vector<Feed*> feeds{&fit_feed_};
   for (const auto* const list : {&phase_feeds_, &validate_feeds_}) {
     for (const auto& feed : *list) {
@@ -86,6 +92,9 @@ void Setup::prepare() {
     throw PlacedError(core::diagnose(components_.resolved(), "/fit/epochs",
                                      Error(ErrorCode::kConfig, "training would take no step")));
   }
+  if (const auto uncut = uncut_plan(components_.resolved(), graph_.fit, fit_feed_)) {
+    optimization_->shorten_schedules(training_->progress(), {uncut->steps, uncut->steps_per_epoch});
+  }
   optimization_->schedule(training_->progress());
 }
 
@@ -109,11 +118,11 @@ core::Json Setup::provenance() const {
   return provenance;
 }
 
-std::vector<std::pair<std::string, Observer*>> Setup::observers() const {
-  std::vector<std::pair<std::string, Observer*>> observers;
+std::vector<Listener> Setup::observers() const {
+  std::vector<Listener> observers;
   for (const auto* list : {&components_.stop(), &components_.observe()}) {
     for (const Components::Observing& each : *list) {
-      observers.emplace_back(each.attached->use, &each.handle.as<Observer>());
+      observers.push_back({each.attached->use, &each.handle.as<Observer>(), each.handle.callee()});
     }
   }
   return observers;

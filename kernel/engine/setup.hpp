@@ -12,7 +12,9 @@
 
 #include <engine/components.hpp>
 #include <engine/engine.hpp>
+#include <engine/events.hpp>
 #include <engine/feed.hpp>
+#include <engine/guarded.hpp>
 #include <engine/optimization.hpp>
 #include <engine/training.hpp>
 #include <tenon/components/distributed.hpp>
@@ -48,8 +50,11 @@ class Setup {
   /// What equal bytes depend on besides the pipeline: device, threads, instruction set, libtorch, data.
   [[nodiscard]] core::Json provenance() const;
 
+  /// What the datasets have to say of their data.
+  [[nodiscard]] std::vector<std::string> remarks() const { return data_remarks(components_, paths_); }
+
   /// Every component of `stop` and `observe`, by its name for people.
-  [[nodiscard]] std::vector<std::pair<std::string, Observer*>> observers() const;
+  [[nodiscard]] std::vector<Listener> observers() const;
 
  private:
   void fit_data();
@@ -60,7 +65,8 @@ class Setup {
   c10::Device device_;
   Components components_;
   core::ComponentHandle alone_;  // what the pipeline leaves to the kernel
-  core::ComponentHandle plain_;
+  GuardedPrecision guarded_;
+  std::optional<GuardedCollectives> joined_;
   Collectives* ranks_;
   Precision* precision_;
   uint64_t seed_;
@@ -74,7 +80,7 @@ class Setup {
   std::unique_ptr<Training> training_;
 };
 
-/// The pipeline's precision policy, or float32 as the kernel's own, kept in `plain`.
-[[nodiscard]] Precision& precision_of(Components& components, core::ComponentHandle& plain);
+/// The pipeline's precision policy, or float32 as the kernel's own, kept in `guarded`, through which it is called.
+[[nodiscard]] Precision& precision_of(Components& components, GuardedPrecision& guarded);
 
 }  // namespace tenon::engine

@@ -85,7 +85,7 @@ Values StepGraph::forward(Tensors batch, Collectives& ranks, int64_t micro_batch
   values.emplace(core::kBatch, std::move(batch));
   for (const core::Node* const node : models_) {
     const auto doing = [&] { return fmt::format("cannot take {}", describe_inputs(*node, values)); };
-    components_.entering(node->name, doing, [&] {
+    components_.entering(node->name, "forward", doing, [&] {
       const bool trains = training && !components_.graph().at(node->owner()).frozen;
       StepContext context(ranks, micro_batch, trains, random_key({key, name_key(node->name)}), generator);
       values.emplace(node->name, run_model(*node, inputs(*node, values), context));

@@ -12,7 +12,7 @@ namespace {
 void require_specs(const Components& components, std::span<const core::Node* const> stages) {
   Spec fields;
   for (const core::Node* const stage : stages) {
-    components.entering(stage->name, "cannot tell its fields", [&] {
+    components.entering(stage->name, "spec", "cannot tell its fields", [&] {
       fields = stage->kind == "dataset" ? components.node<Dataset>(stage->name).spec()
                                         : components.node<Transform>(stage->name).spec(fields);
     });
@@ -33,10 +33,12 @@ std::vector<const core::Node*> stages_of(const core::Graph& graph, const core::P
 
 Stream make_stream(const Components& components, std::span<const core::Node* const> stages, uint64_t seed) {
   const core::Node& source = *stages.front();
-  const DatasetNode dataset{source.name, source.use(), &components.node<Dataset>(source.name)};
+  const DatasetNode dataset{source.name, source.use(), &components.node<Dataset>(source.name),
+                            components.callee(source.name)};
   std::vector<TransformNode> transforms;
   for (const core::Node* const stage : stages.subspan(1)) {
-    transforms.push_back({stage->name, stage->use(), &components.node<Transform>(stage->name)});
+    transforms.push_back(
+        {stage->name, stage->use(), &components.node<Transform>(stage->name), components.callee(stage->name)});
   }
   require_specs(components, stages);
   try {

@@ -86,10 +86,27 @@ std::vector<core::LossTerm> terms_of(const core::Fit& fit) {
 
 }  // namespace
 
-TrainingPlan::TrainingPlan(const core::Fit& fit, const Feed& feed)
-    : steps_per_epoch(ceil_divide(feed.batches(), fit.accumulate)),
+TrainingPlan::TrainingPlan(const core::Fit& fit, const Feed& feed, int64_t batches)
+    : steps_per_epoch(ceil_divide(batches, fit.accumulate)),
       steps(fit.epochs.steps(steps_per_epoch, feed.batch_size() * fit.accumulate)),
       epochs(ceil_divide(steps, steps_per_epoch)) {}
+
+std::optional<TrainingPlan> uncut_plan(const core::Resolved& resolved, const core::Fit& fit, const Feed& feed) {
+  bool is_cut = false;
+  std::optional<int64_t> kept;
+  const auto look_at = [&](const char* pointer, std::optional<int64_t> limit) {
+    if (!limit) return;
+    if (resolved.origin(pointer).kind == core::LayerKind::kSet) {
+      is_cut = true;
+    } else {
+      kept = std::min(*limit, kept.value_or(*limit));
+    }
+  };
+  look_at("/fit/limit", feed.path().limit);
+  look_at("/fit/overfit", feed.path().overfit);
+  if (!is_cut) return std::nullopt;
+  return TrainingPlan(fit, feed, feed.batches_within(kept));
+}
 
 Training::Training(const Components& components, Feed& feed, std::vector<Feed*> own_feeds, Optimization& optimization,
                    Collectives& ranks, Precision& precision, c10::Device device)
@@ -161,7 +178,7 @@ std::vector<at::Tensor> Training::window_weights(const core::Phase& phase, const
     at::Tensor weight = at::zeros({}, at::TensorOptions(at::kDouble).device(device_));
     for (const DeviceBatch& batch : window) {
       if (batch.samples == 0) continue;
-      components_.entering(term.node, "cannot tell the weight of a batch", [&] {
+      components_.entering(term.node, "weight", "cannot tell the weight of a batch", [&] {
         weight.add_(loss_weight(components_.node<Loss>(term.node), node, batch.fields, batch.samples));
       });
     }
@@ -180,7 +197,7 @@ void Training::accumulate(const PhaseWork& work, const DeviceBatch& batch, int64
     const core::LossTerm& term = losses[t];
     const core::Node& node = components_.graph().at(term.node);
     const auto doing = [&] { return fmt::format("cannot take {}", StepGraph::describe_inputs(node, values)); };
-    const at::Tensor sum = components_.entering(term.node, doing, [&] {
+    const at::Tensor sum = components_.entering(term.node, "sum", doing, [&] {
       StepContext context(ranks_, micro_batch, true, random_key({key, name_key(term.node)}), generator_);
       return components_.node<Loss>(term.node).sum(work.graph.measured_inputs(node, values), context);
     });
@@ -191,10 +208,11 @@ void Training::accumulate(const PhaseWork& work, const DeviceBatch& batch, int64
     total = total.defined() ? total + part : part;
     sums.sums[t].add_(sum.detach());
   }
-  components_.entering(losses.front().node, "cannot run backward", [&] { total.backward(); });
+  components_.entering(losses.front().node, core::kBackward, "cannot run backward", [&] { total.backward(); });
 }
 
-Training::Sums Training::gradients(const PhaseWork& work, const Window& window, int64_t repetition) {
+Training::Sums Training::gradients(const PhaseWork& work, const Window& window, int64_t repetition,
+                                   const BeginPass& begin) {
   if (phases_.size() > 1) optimization_.focus(work.phase.optimizers);
   Sums sums;
   sums.weights = window_weights(work.phase, window);
@@ -208,6 +226,7 @@ Training::Sums Training::gradients(const PhaseWork& work, const Window& window, 
     if (!work.phase.name.empty()) {
       key = random_key({key, name_key(work.phase.name), static_cast<uint64_t>(repetition)});
     }
+    if (begin) begin(work.phase, static_cast<int64_t>(i));
     accumulate(work, window[i], static_cast<int64_t>(i), key, sums);
   }
   return sums;
@@ -265,7 +284,7 @@ StepReport Training::step(const std::function<void()>& poll) {
   return report;
 }
 
-void Training::try_backward() {
+void Training::try_backward(const BeginPass& begin) {
   const int64_t step = std::exchange(step_, 0);
   const int64_t epoch = std::exchange(epoch_, 0);
   const int64_t batch = std::exchange(batch_, 0);
@@ -273,7 +292,7 @@ void Training::try_backward() {
   const Window window = fetch_window({});
   for (const PhaseWork& work : phases_) {
     const Window own = work.own_feed == nullptr ? Window() : fetch_own(work, {}).front();
-    static_cast<void>(gradients(work, work.own_feed == nullptr ? window : own, 0));
+    static_cast<void>(gradients(work, work.own_feed == nullptr ? window : own, 0, begin));
   }
   step_ = step;
   epoch_ = epoch;

@@ -50,12 +50,20 @@ struct StepReport {
 /// How long training is.
 struct TrainingPlan {
   /// The feed is connected.
-  TrainingPlan(const core::Fit& fit, const Feed& feed);
+  TrainingPlan(const core::Fit& fit, const Feed& feed) : TrainingPlan(fit, feed, feed.batches()) {}
+
+  /// Likewise, for epochs of so many batches.
+  TrainingPlan(const core::Fit& fit, const Feed& feed, int64_t batches);
 
   int64_t steps_per_epoch;
   int64_t steps;
   int64_t epochs;  ///< That the run touches.
 };
+
+/// The training that a limit on the command line (--limit, --overfit, --set) cuts short, as it would be without; nothing
+/// where there is no such limit. A limit that stands in a file is the pipeline's own.
+[[nodiscard]] std::optional<TrainingPlan> uncut_plan(const core::Resolved& resolved, const core::Fit& fit,
+                                                     const Feed& feed);
 
 /// The loop's inner part. Steps count from 0. [trainer]
 class Training {
@@ -87,8 +95,10 @@ class Training {
   StepReport step(const std::function<void()>& poll = {});
 
   /// Takes the first window through forward and backward of every phase, and updates nothing: for looking at modules.
-  /// Gradients are left as they came; position and sums are as before. Starts the feed anew.
-  void try_backward();
+  /// Gradients are left as they came; position and sums are as before. Starts the feed anew. `begin` is told before each
+  /// micro-batch, counted from 0 in its window.
+  using BeginPass = std::function<void(const core::Phase& phase, int64_t micro_batch)>;
+  void try_backward(const BeginPass& begin = {});
 
   /// Values for a log line since the last one.
   [[nodiscard]] std::vector<std::pair<std::string, double>> take_log();
@@ -118,7 +128,8 @@ class Training {
   void start_own(const PhaseWork& work);
   void replan(int64_t saved_batch_size);
   [[nodiscard]] std::vector<at::Tensor> window_weights(const core::Phase& phase, const Window& window);
-  [[nodiscard]] Sums gradients(const PhaseWork& work, const Window& window, int64_t repetition);
+  [[nodiscard]] Sums gradients(const PhaseWork& work, const Window& window, int64_t repetition,
+                               const BeginPass& begin = {});
   void update(const PhaseWork& work, const Window& window, int64_t repetition);
   void accumulate(const PhaseWork& work, const DeviceBatch& batch, int64_t micro_batch, uint64_t key, Sums& sums);
   [[noreturn]] void diverged(const PhaseWork& work, double norm, const Sums& sums, const Window& window) const;

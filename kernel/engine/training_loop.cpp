@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include <core/process/crash_scene.hpp>
 #include <engine/models.hpp>
 #include <tenon/components/observer.hpp>
 
@@ -118,6 +119,7 @@ StepReport TrainingLoop::make_step() {
   ++steps_made_;
   samples_ += report.samples;
   save_due_ = saved_ = false;
+  if (setup_.leads()) core::CrashScene::at(training_.step_count());
   return report;
 }
 
@@ -226,7 +228,7 @@ void TrainingLoop::observe_metrics(const std::map<std::string, double>& results)
 void TrainingLoop::ask(const Components::Observing& each, const Progress& progress, Asked& asked) {
   void* const ability = each.handle.get().ability(Controller::kAbility);
   if (ability == nullptr) return;
-  setup_.components().entering(*each.attached, [&] { static_cast<Controller*>(ability)->at_step(progress, asked); });
+  setup_.components().entering(each, "at_step", [&] { static_cast<Controller*>(ability)->at_step(progress, asked); });
 }
 
 }  // namespace tenon::engine

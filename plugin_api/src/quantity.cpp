@@ -11,6 +11,9 @@
 namespace tenon {
 namespace {
 
+constexpr double kSpanBound = 0x1p53;  // below it a double holds every whole number
+constexpr double kBytesBound = 0x1p62;
+
 struct Parts {
   double number = 0;
   bool whole = false;
@@ -22,11 +25,15 @@ Parts split(std::string_view text, std::string_view example) {
   Parts parts;
   const char* const end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, parts.number);
-  if (error != std::errc() || !std::isfinite(parts.number)) {
+  const std::string_view digits(text.data(), static_cast<std::size_t>(rest - text.data()));
+  const bool is_tiny = digits.find("e-") != std::string_view::npos || digits.find("E-") != std::string_view::npos;
+  if (error == std::errc::result_out_of_range && !is_tiny) {
+    parts.number = digits.front() == '-' ? -HUGE_VAL : HUGE_VAL;
+  } else if (error != std::errc() || !std::isfinite(parts.number)) {
     throw Error(ErrorCode::kConfig, "\"" + std::string(text) + "\" does not start with a number; write it like \"" +
                                         std::string(example) + "\"");
   }
-  parts.whole = parts.number == std::floor(parts.number) && std::abs(parts.number) < 0x1p53;
+  parts.whole = parts.number == std::floor(parts.number);
   std::string_view unit(rest, static_cast<std::size_t>(end - rest));
   while (!unit.empty() && unit.front() == ' ') unit.remove_prefix(1);
   while (!unit.empty() && unit.back() == ' ') unit.remove_suffix(1);
@@ -76,6 +83,10 @@ int64_t Span::steps(int64_t steps_per_epoch, int64_t samples_per_step) const noe
 
 Span parse_span(std::string_view text) {
   const Parts parts = split(text, "500 steps");
+  if (parts.number >= kSpanBound) {
+    throw Error(ErrorCode::kConfig, "\"" + std::string(text) + "\" is too large; a span counts at most " +
+                                        std::to_string(static_cast<int64_t>(kSpanBound) - 1));
+  }
   if (!parts.whole) {
     throw Error(ErrorCode::kConfig, "\"" + std::string(text) + "\" is not a whole number of " + parts.unit);
   }
@@ -110,7 +121,11 @@ Bytes parse_bytes(std::string_view text) {
                                                  {"GiB", 0x1p30},
                                                  {"TiB", 0x1p40}}};
   const double count = scaled(text, split(text, "25 MiB"), kScales, "B, kB, MB, GB, TB, KiB, MiB, GiB, TiB");
-  if (count != std::floor(count) || count >= 0x1p62) {
+  if (count >= kBytesBound) {
+    throw Error(ErrorCode::kConfig, "\"" + std::string(text) + "\" is too large; a size is less than " +
+                                        std::to_string(static_cast<int64_t>(kBytesBound)) + " bytes");
+  }
+  if (count != std::floor(count)) {
     throw Error(ErrorCode::kConfig, "\"" + std::string(text) + "\" is not a whole number of bytes");
   }
   return {static_cast<int64_t>(count)};

@@ -33,6 +33,7 @@ Json port_json(const Port& port) {
   if (port.optional) json["optional"] = true;
   if (!port.like.empty()) json["like"] = port.like;
   if (!port.classes.empty()) json["classes"] = port.classes;
+  if (!port.copies.empty()) json["copies"] = port.copies;
   return json;
 }
 
@@ -40,6 +41,49 @@ Json ports_json(const std::vector<Port>& ports) {
   Json list = Json::array();
   for (const Port& port : ports) list.push_back(port_json(port));
   return list;
+}
+
+std::string hex_of(const std::string& bytes) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string text;
+  for (const char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    text += kDigits[byte >> 4U];
+    text += kDigits[byte & 15U];
+  }
+  return text;
+}
+
+bool is_plain_text(const std::string& bytes) {
+  for (const char c : bytes) {
+    if ((c < ' ' && c != '\n' && c != '\t') || c > '~') return false;
+  }
+  return true;
+}
+
+Json example_json(const Example& example) {
+  Json json{{"with", Json::parse(example.params)}, {"files", Json::array()}, {"inputs", Json::array()}};
+  for (const ExampleFile& file : example.files) {
+    const bool plain = is_plain_text(file.content);
+    json["files"].push_back(
+        {{"name", file.name}, {plain ? "text" : "hex", plain ? file.content : hex_of(file.content)}});
+  }
+  for (const ExampleInput& input : example.inputs) {
+    Json shape = Json::array();
+    for (const Dim& dim : input.field.shape) {
+      if (dim.fixed()) {
+        shape.push_back(dim.size);
+      } else {
+        shape.push_back(dim.symbol);
+      }
+    }
+    json["inputs"].push_back({{"name", input.field.name},
+                              {"dtype", name_of(input.field.dtype)},
+                              {"shape", shape},
+                              {"low", input.low},
+                              {"high", input.high}});
+  }
+  return json;
 }
 
 std::string type_name_in_flight() {
@@ -71,6 +115,7 @@ std::string describe(const Description& description) {
           {{"name", output.name}, {"direction", output.direction == Direction::kMax ? "max" : "min"}});
     }
   }
+  if (description.example) json["example"] = example_json(*description.example);
   return json.dump();
 }
 

@@ -64,9 +64,9 @@ const std::vector<UnitKind> kBytes{UnitKind::kBytes};
 const std::vector<UnitKind> kSpanOrTime{UnitKind::kSpan, UnitKind::kTime};
 
 INSTANTIATE_TEST_SUITE_P(Bad, NoQuantities,
-                         testing::Values(Bad{"500", kSpan, "write \"500 epochs\"", ""},
-                                         Bad{"1", kSpan, "write \"1 epoch\"", ""},
-                                         Bad{"5", kSpanOrTime, "write \"5 epochs\" or \"5 min\"", ""},
+                         testing::Values(Bad{"500", kSpan, "write \"500 steps\" or \"500 epochs\"", ""},
+                                         Bad{"1", kSpan, "write \"1 step\" or \"1 epoch\"", ""},
+                                         Bad{"5", kSpanOrTime, "write \"5 steps\" or \"5 epochs\" or \"5 min\"", ""},
                                          Bad{"500 stps", kSpan, "did you mean \"500 steps\"?", "500 steps"},
                                          Bad{"5 iterations", kSpan, "did you mean \"5 steps\"?", "5 steps"},
                                          Bad{"5 epoch s", kSpan, "did you mean \"5 epochs\"?", "5 epochs"},
@@ -84,6 +84,25 @@ INSTANTIATE_TEST_SUITE_P(Bad, NoQuantities,
                                          Bad{"1e400 steps", kSpan, "write it like \"500 steps\"", ""},
                                          Bad{"36501 d", kTime, "allowed: up to \"36500 d\"", ""},
                                          Bad{"1e19 min", kSpanOrTime, "allowed: up to \"36500 d\"", ""}));
+
+TEST(TooLargeQuantities, AreToldTheBoundOfTheirKind) {
+  const auto message = [](std::string_view text, const std::vector<UnitKind>& kinds) {
+    const QuantityResult result = parse_quantity(text, kinds);
+    const auto* const error = std::get_if<QuantityError>(&result);
+    return error == nullptr ? std::string("parsed") : error->message;
+  };
+  const std::string span = " is too large; a span counts at most 9007199254740991";
+  for (const std::vector<UnitKind>& kinds : {kSpan, kSpanOrTime}) {
+    EXPECT_EQ(message("99999999999999999999 steps", kinds), "\"99999999999999999999 steps\"" + span);
+    EXPECT_EQ(message("1e400 epochs", kinds), "\"1e400 epochs\"" + span);
+    EXPECT_EQ(message("9007199254740992 samples", kinds), "\"9007199254740992 samples\"" + span);
+    EXPECT_EQ(message("9007199254740991 samples", kinds), "parsed");
+  }
+  EXPECT_EQ(message("9999999 TB", kBytes),
+            "\"9999999 TB\" is too large; a size is less than 4611686018427387904 bytes");
+  EXPECT_EQ(message("-1e400 steps", kSpan), "\"-1e400 steps\" is negative");
+  EXPECT_NE(message("1e-400 steps", kSpan).find("does not start with a number"), std::string::npos);
+}
 
 TEST(UnitKinds, HaveWordsAndExamplesThatParse) {
   for (const UnitKind kind : {UnitKind::kSpan, UnitKind::kTime, UnitKind::kBytes}) {

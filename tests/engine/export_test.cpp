@@ -175,7 +175,8 @@ TEST_F(Export, AFileThatCannotBeUsedElsewhereIsNamed) {
 }
 
 TEST_F(Export, AFileThatCrashesTheSecondProcessIsNamed) {
-  expect_parts(refusal({failing("crashes")}), {"second process", "signal 11", "Segmentation fault", "batch 4"});
+  expect_parts(refusal({failing("crashes")}),
+               {"second process", "crashed (SIGSEGV", "in run of exporter:faulty", "batch 4"});
 }
 
 TEST_F(Export, AFileThatHangsIsEndedAndNamed) {

@@ -123,6 +123,30 @@ TEST_F(Fitted, OneBehindAnotherLearnsFromWhatThatGivesAndBothAreUndone) {
               error_of(Affine::read(outcome.last_checkpoint / "model.net.safetensors")), 1e-2);
 }
 
+TEST_F(Fitted, FixedMeansOfChannelsAreUndoneAlsoBehindACopy) {
+  const std::vector<std::string> sets{
+      R"(nodes.scaled={"use":"transform:to_float","in":"train_set","with":{"field":"y","max":1}})",
+      R"(nodes.val_scaled={"call":"scaled","in":"val_set"})",
+      R"(+nodes.small={"use":"transform:to_float","in":"scaled","with":{"field":"x","max":100}})",
+      R"(+nodes.val_small={"call":"small","in":"val_scaled"})",
+      R"(+nodes.fixed={"use":"transform:normalize","in":"small","with":{"field":"y","mean":[-2048,100],"std":[512,64]}})",
+      R"(+nodes.val_fixed={"call":"fixed","in":"val_small"})",
+      R"(+nodes.copied={"use":"transform:copy","in":"fixed","with":{"field":"y","into":"again"}})",
+      R"(+nodes.val_copied={"call":"copied","in":"val_fixed"})",
+      R"(nodes.train.in="copied")",
+      R"(nodes.val.in="val_copied")",
+      R"(nodes.error.in.target="batch.again")",
+      "fit.epochs=1"};
+  const RunOutcome outcome = run(pipeline(), sets);
+  const Affine net = Affine::read(outcome.last_checkpoint / "model.net.safetensors");
+  const at::Tensor mean = at::tensor({-2048.0, 100.0}, at::kDouble);
+  const at::Tensor std = at::tensor({512.0, 64.0}, at::kDouble);
+  const at::Tensor x = (val_x_ / 100).to(at::kFloat).to(at::kDouble);
+  const double expected = (net(x) * std + mean - val_y_).abs().mean().item<double>();
+  EXPECT_GT(expected, 50) << "far from the scaled values";
+  EXPECT_NEAR(outcome.validation.at("validate.error"), expected, 1e-2);
+}
+
 TEST_F(Fitted, EvaluationTakesThemFromTheCheckpointAndNeedsNoTrainingData) {
   const RunOutcome outcome = run(pipeline());
   const RunRequest again = request(pipeline());

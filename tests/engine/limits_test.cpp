@@ -102,6 +102,65 @@ TEST_F(Limits, ACutEpochResumesAtAnyStep) { expect_resumes({"+fit.limit=5"}, 10)
 
 TEST_F(Limits, OverfittingResumesAtAnyStep) { expect_resumes({"+fit.overfit=3", "fit.epochs=3"}, 9); }
 
+std::vector<std::string> warmed(const std::string& warmup, std::vector<std::string> more) {
+  more.insert(more.begin(), {R"(+nodes.sched={"use":"schedule:cosine","of":"opt","with":{"warmup":")" + warmup + "\"}}",
+                             R"(checkpoint.every="1 steps")"});
+  return more;
+}
+
+/// Of the events that tell of a shortened schedule, and the learning rate that the log ends with.
+std::pair<int, double> shortened(const RunOutcome& outcome) {
+  std::pair<int, double> found;
+  std::ifstream log(outcome.directory / "log.jsonl");
+  for (std::string line; std::getline(log, line);) {
+    const core::Json json = core::Json::parse(line);
+    if (line.find("shortened") != std::string::npos) ++found.first;
+    if (json["event"] == "step") found.second = json["values"].value("train.lr.opt", found.second);
+  }
+  return found;
+}
+
+TEST_F(Limits, AScheduleThatDoesNotFitACutRunIsShortenedInProportion) {
+  for (const std::string cut : {"+fit.limit=1", "+fit.overfit=1"}) {
+    const RunOutcome outcome = run(kSmallPipeline, warmed("20 steps", {cut}));
+    ASSERT_EQ(outcome.steps, 2);
+    const auto [told, rate] = shortened(outcome);
+    EXPECT_EQ(told, 1) << cut;
+    EXPECT_DOUBLE_EQ(rate, 0.01 * 18 / 20) << "step 1 of 2 stands for step 17 of 34, in the warm-up";
+  }
+}
+
+TEST_F(Limits, AScheduleThatFitsACutRunStaysAsItIs) {
+  const auto [told, rate] = shortened(run(kSmallPipeline, warmed("4 steps", {"+fit.limit=2"})));
+  EXPECT_EQ(told, 0);
+  EXPECT_DOUBLE_EQ(rate, 0.01);
+}
+
+TEST_F(Limits, AScheduleThatDoesNotFitTheUncutRunEitherIsShortenedFurther) {
+  const auto [told, rate] = shortened(run(kSmallPipeline, warmed("40 steps", {"+fit.limit=1"})));
+  EXPECT_EQ(told, 1);
+  EXPECT_DOUBLE_EQ(rate, 0.01 * 35 / 40) << "step 1 of 2 stands for step 34 of 68";
+}
+
+TEST_F(Limits, AScheduleThatFitsNoRunIsRefused) {
+  const auto sets = warmed("20 steps", {"+fit.limit=1", R"(nodes.sched.with.until="10 steps")"});
+  try {
+    static_cast<void>(run(kSmallPipeline, sets));
+    FAIL() << "it ran";
+  } catch (const PlacedError& error) {
+    EXPECT_NE(std::string(error.what()).find("\"10 steps\""), std::string::npos) << error.what();
+  }
+}
+
+TEST_F(Limits, ALimitOfThePipelineItselfShortensNoSchedule) {
+  std::string text = kSmallPipeline;
+  const std::string key = R"("epochs": 2)";
+  text.replace(text.find(key), key.size(), key + R"(, "limit": 1)");
+  EXPECT_THROW(static_cast<void>(run(text, warmed("20 steps", {}))), PlacedError);
+}
+
+TEST_F(Limits, AShortenedScheduleResumesAtAnyStep) { expect_resumes(warmed("20 steps", {"+fit.limit=3"}), 6); }
+
 TEST_F(Limits, WindowsOfMicroBatchesEndWithTheCutEpoch) {
   expect_resumes({"+fit.limit=5", "fit.accumulate=2", "fit.epochs=3"}, 9);
 }

@@ -2,19 +2,18 @@
 # Every SDK header compiles alone, with g++ and with clang, warnings being errors; those without libtorch see none of it.
 set -euo pipefail
 
-include=${TENON_SOURCE_DIR:?}/plugin_api/include
+roots=("${TENON_SOURCE_DIR:?}/plugin_api/include" "$TENON_SOURCE_DIR/sdk/harness/include")
 libtorch=$(cat "${TENON_BUILD_DIR:?}/lib/tenon/libtorch.path")
 command -v clang++ > /dev/null || { echo "skipped: clang++ is not installed"; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-flags=(-std=c++20 -fsyntax-only -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror -I"$include")
+flags=(-std=c++20 -fsyntax-only -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror "${roots[@]/#/-I}")
 
-cd "$include"
-mapfile -t headers < <(find tenon -name '*.hpp' | sort)
+mapfile -t headers < <(find "${roots[@]}" -name '*.hpp' -printf '%P\n' | sort)
 over_aten=()
 for header in "${headers[@]}"; do
   echo "#include <$header>" > "$work/one.cpp"
-  reached=$(g++ -std=c++20 -M -MG -I"$include" "$work/one.cpp")
+  reached=$(g++ -std=c++20 -M -MG "${roots[@]/#/-I}" "$work/one.cpp")
   if grep -qE '(ATen|c10|torch)/' <<< "$reached"; then
     over_aten+=("$header")
     continue

@@ -17,7 +17,7 @@ tenon=$prefix/bin/tenon
   fail "the install remembers where it came from"
 
 # What is there to read and to begin with, and it fits what is installed.
-for page in pipelines data commands editors; do
+for page in pipelines data commands editors plugins reference/README; do
   [ -f "$prefix/share/tenon/docs/$page.md" ] || fail "docs/$page.md is not installed"
 done
 for each in "$prefix"/share/tenon/{examples,templates}/pipelines/*.json*; do
@@ -35,6 +35,11 @@ plugin=$work/cutout/build/cutout.so
 readelf -d "$plugin" | grep NEEDED | grep -qE 'torch|c10' && fail "cutout needs libtorch"
 exported=$(nm -D --defined-only "$plugin" | awk '$2 != "A" { print $3 }')
 [ "$exported" = tenon_plugin_1 ] || fail "exported symbols: $exported"
+
+# Its test passes, and so does the check that proves it.
+ctest --test-dir "$work/cutout/build" --output-on-failure > "$work/ctest.txt" || { cat "$work/ctest.txt"; fail "cutout_test"; }
+grep -q "100% tests passed.* out of 1" "$work/ctest.txt" || { cat "$work/ctest.txt"; fail "no test was run"; }
+"$tenon" plugins check "$plugin" > "$work/conformance.txt" || { cat "$work/conformance.txt"; fail "cutout does not conform"; }
 
 # Found through the environment, stripped of everything that can be stripped.
 strip -s "$plugin"

@@ -13,6 +13,7 @@
 #include <host/console.hpp>
 #include <host/json_text.hpp>
 #include <host/pipeline.hpp>
+#include <host/plugin_examination.hpp>
 #include <host/shapes_page.hpp>
 #include <host/shares.hpp>
 #include <host/tensors.hpp>
@@ -77,8 +78,12 @@ int check(const Arguments& arguments, Console& console) {
     pipeline.findings.append(judge(shares, *world, *pipeline.graph, pipeline.resolved));
     pipeline.findings.sort();
   }
+  const bool opens = arguments.has("shapes");
+  const core::Diagnostics plugins = examine_plugins(pipeline, catalogue, opens ? Opening::kSoon : Opening::kNone);
+  pipeline.findings.append(plugins);
+  pipeline.findings.sort();
   std::optional<engine::PlanReport> shapes;
-  if (arguments.has("shapes") && pipeline.graph) shapes = plan_shapes(pipeline, catalogue);
+  if (opens && pipeline.graph && !plugins.has_errors()) shapes = plan_shapes(pipeline, catalogue);
   if (arguments.has("strict")) {
     pipeline.findings = strictly(pipeline.findings);
     count_warnings(catalogue, pipeline.findings);
@@ -93,14 +98,14 @@ int check(const Arguments& arguments, Console& console) {
                        {"exit_code", findings.exit_code()}};
     if (pipeline.graph) {
       summary["nodes"] = pipeline.graph->nodes.size();
-      summary["paths"] = count_paths(*pipeline.graph);
+      summary["paths"] = pipeline.graph->paths().size();
       if (world) summary["world"] = shares_json(shares, *world);
       if (shapes) summary["shapes"] = shapes_json(*shapes);
     }
     console.print(compact(summary) + '\n');
   } else if (pipeline.graph && !findings.has_errors()) {
     console.print(fmt::format("{}: {}, {}, no errors\n", name, counted(pipeline.graph->nodes.size(), "node"),
-                              counted(count_paths(*pipeline.graph), "path")));
+                              counted(pipeline.graph->paths().size(), "path")));
     if (world) console.print(shares_text(shares, *world, console));
     if (shapes) console.print(shapes_page(*shapes, console));
   }
@@ -120,7 +125,7 @@ constexpr Option kOptions[]{
 constexpr ExitCode kExitCodes[]{
     {0, "no errors; without --strict there may be warnings"},
     {2, "the pipeline or the command line is wrong, or a file cannot be read"},
-    {3, "a plugin that the pipeline needs is refused"},
+    {3, "a plugin that the pipeline needs is refused, or could not be opened"},
 };
 constexpr Command kCheck{
     .name = "check",
@@ -129,8 +134,8 @@ constexpr Command kCheck{
     .purpose =
         "Reads the pipeline with its overlays and settings, checks all keys, values, references and "
         "shapes against what the installed components say of themselves, and reports all mistakes at "
-        "once, each with its place and, where one is near, the word that was meant. Reads no data "
-        "and, without --shapes, opens no plugin.\n"
+        "once, each with its place and, where one is near, the word that was meant. Also says which of its "
+        "plugins could not be opened, and why. Reads no data and, without --shapes, opens no plugin.\n"
         "Mistakes go to standard error, one line of result to standard output. With --format json both "
         "are JSON: one object a line for each mistake, in the shape of rustc's diagnostics, and one "
         "object as the result.",

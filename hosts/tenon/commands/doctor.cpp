@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -16,6 +15,7 @@
 #include <fmt/ranges.h>
 
 #include <core/plugin/refusal.hpp>
+#include <core/plugin/verdicts.hpp>
 #include <host/arguments.hpp>
 #include <host/command.hpp>
 #include <host/console.hpp>
@@ -142,12 +142,6 @@ void examine_plugins(Examination& examination, const core::SearchPath& path, con
   }
 }
 
-fs::path cache_folder() {
-  if (const char* const named = std::getenv("TENON_CACHE"); named != nullptr && *named != '\0') return named;
-  const char* const home = std::getenv("HOME");
-  return fs::path(home == nullptr ? "/" : home) / ".cache" / "tenon";
-}
-
 /// Whether files can be made in a folder, and what room there is.
 void examine_folder(Examination& examination, std::string subject, const fs::path& folder, std::string_view fix) {
   constexpr double kGigabyte = 1e9;
@@ -172,7 +166,7 @@ void examine_folders(Examination& examination) {
   std::error_code ignored;
   examine_folder(examination, "runs", fs::current_path(ignored),
                  "runs are written below the current directory; choose another one by run.dir");
-  const fs::path cache = cache_folder();
+  const fs::path cache = core::cache_folder();
   if (fs::exists(cache, ignored)) {
     examine_folder(examination, "cache", cache, "set TENON_CACHE to a folder of yours");
   } else {

@@ -16,6 +16,7 @@
 #include <host/console.hpp>
 #include <host/json_text.hpp>
 #include <host/pipeline.hpp>
+#include <host/plugin_examination.hpp>
 #include <host/run_place.hpp>
 #include <host/run_summary.hpp>
 #include <host/table.hpp>
@@ -55,6 +56,8 @@ int eval(const Arguments& arguments, Console& console) {
   if (!pipeline.graph) return pipeline.findings.exit_code();
   const std::string path = path_to_measure(arguments, *pipeline.graph);
 
+  const int unusable = require_usable_plugins(pipeline, catalogue, console, "nothing was measured");
+  if (unusable != 0) return unusable;
   const OpenedEngine opened = open_engine_for(pipeline.graph->run);
   const engine::EvaluateRequest request{.graph = std::move(*pipeline.graph),
                                         .resolved = std::move(pipeline.resolved),

@@ -19,6 +19,7 @@
 #include <host/meaning.hpp>
 #include <host/pipeline.hpp>
 #include <host/pipeline_diff.hpp>
+#include <host/plugin_examination.hpp>
 #include <host/schedule_plot.hpp>
 #include <host/table.hpp>
 #include <host/tensors.hpp>
@@ -164,6 +165,8 @@ int explain_changes(const Arguments& arguments, const core::Catalogue& catalogue
 int explain_schedule(const Arguments& arguments, const core::Catalogue& catalogue, Pipeline pipeline,
                      Console& console) {
   const core::Node schedule = schedule_at(*pipeline.graph, *arguments.value("plot"));
+  const int unusable = require_usable_plugins(pipeline, catalogue, console, "nothing is drawn");
+  if (unusable != 0) return unusable;
   const OpenedEngine opened = open_engine_for(pipeline.graph->run);
   const engine::ScheduleCurve curve = opened.engine->schedule_curve({.graph = std::move(*pipeline.graph),
                                                                      .resolved = std::move(pipeline.resolved),
@@ -222,6 +225,8 @@ constexpr Option kOptions[]{
     {"plot", "NODE", "draw what this schedule makes of its value over the planned steps"},
     kOverlayOption,
     kSetOption,
+    kLimitOption,
+    kOverfitOption,
     kFormatOption,
 };
 constexpr ExitCode kExitCodes[]{

@@ -18,6 +18,7 @@
 #include <host/console.hpp>
 #include <host/json_text.hpp>
 #include <host/pipeline.hpp>
+#include <host/plugin_examination.hpp>
 #include <host/run_place.hpp>
 #include <host/run_summary.hpp>
 #include <host/signals.hpp>
@@ -74,6 +75,8 @@ int export_model(const Arguments& arguments, Console& console) {
   const std::vector<std::string> nodes = exporters(arguments, *pipeline.graph);
   const std::filesystem::path folder = folder_of(arguments, place);
 
+  const int unusable = require_usable_plugins(pipeline, catalogue, console, "nothing was exported");
+  if (unusable != 0) return unusable;
   const OpenedEngine opened = open_engine_for(pipeline.graph->run);
   const engine::ExportRequest request{.graph = std::move(*pipeline.graph),
                                       .resolved = std::move(pipeline.resolved),

@@ -1,32 +1,29 @@
 // tenon help: the overview, or all about one command; also as manual pages.
-#include <filesystem>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
 
 #include <fmt/format.h>
 
-#include <core/storage/atomic_file.hpp>
-#include <core/storage/file.hpp>
 #include <host/arguments.hpp>
 #include <host/command.hpp>
 #include <host/completion.hpp>
 #include <host/console.hpp>
 #include <host/help.hpp>
 #include <host/manual.hpp>
+#include <host/text_pages.hpp>
 
 namespace tenon::host {
 namespace {
 
 /// tenon.1 and a page for each command.
-void write_pages(const std::filesystem::path& folder) {
-  std::error_code failure;
-  std::filesystem::create_directories(folder, failure);
-  if (failure) throw core::storage_error("make the folder", folder, failure.value());
-  core::write_atomically(folder / "tenon.1", manual_overview());
+std::map<std::string, std::string> manual_pages() {
+  std::map<std::string, std::string> pages{{"tenon.1", manual_overview()}};
   for (const Command* const command : completed_commands()) {
-    core::write_atomically(folder / (manual_name(*command) + ".1"), manual_page(*command));
+    pages.emplace(manual_name(*command) + ".1", manual_page(*command));
   }
+  return pages;
 }
 
 int help(const Arguments& arguments, Console& console) {
@@ -37,7 +34,7 @@ int help(const Arguments& arguments, Console& console) {
     if (!manual || !words.empty() || folder->empty()) {
       throw UsageError({"--out DIR goes with --man and without a COMMAND"}, &arguments.command());
     }
-    write_pages(*folder);
+    write_pages(*folder, manual_pages());
     return 0;
   }
   if (words.empty()) {

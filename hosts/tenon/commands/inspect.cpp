@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <core/process/crash_file.hpp>
 #include <core/storage/canonical_json.hpp>
 #include <core/storage/checkpoint.hpp>
 #include <core/storage/checkpoint_index.hpp>
@@ -40,8 +41,9 @@ struct Listed {
 
 struct RunFacts {
   fs::path path;
-  std::string state;  ///< "running", "finished", "not finished"
-  std::string end;    ///< What its log says of the end.
+  std::string state;                 ///< "running", "finished", "not finished"
+  std::string end;                   ///< What its log says of the end.
+  std::optional<std::string> crash;  ///< How the last attempt crashed, if it did.
   std::string index_problem;
   std::vector<Listed> checkpoints;  ///< By step.
 };
@@ -53,6 +55,7 @@ RunFacts read_run(const fs::path& path) {
   const bool ended = event && event->value("event", Json()) == "run_end";
   run.state = core::is_live(path) ? "running" : ended ? "finished" : "not finished";
   if (ended) run.end = event->value("text", "");
+  run.crash = core::read_crash(path);
   core::CheckpointIndex index;
   try {
     index = core::CheckpointIndex::load(path / "checkpoints");
@@ -92,6 +95,7 @@ std::string run_page(const RunFacts& run, const Console& console) {
   head.style(0, [&](std::string_view text) { return paint.bold(text); });
   head.add({"run", run.path.string()});
   head.add({"state", run.end.empty() ? run.state : fmt::format("{}: {}", run.state, run.end)});
+  if (run.crash) head.add({"crash", *run.crash});
   head.add({"checkpoints", run.checkpoints.empty() ? "none" : fmt::format("{}", run.checkpoints.size())});
   std::string out = head.render(console.width());
   Table table(2);
@@ -110,6 +114,7 @@ std::string run_page(const RunFacts& run, const Console& console) {
 Json run_json(const RunFacts& run) {
   Json json{{"run", run.path.string()}, {"state", run.state}};
   if (!run.end.empty()) json["end"] = run.end;
+  if (run.crash) json["crash"] = *run.crash;
   json["checkpoints"] = Json::array();
   for (const Listed& each : run.checkpoints) {
     Json entry{{"step", each.place.step}, {"path", each.place.path.string()}};
@@ -202,8 +207,8 @@ constexpr Command kInspect{
         "For a checkpoint: position, metrics, what equal bytes depend on, tensors by file, the state of "
         "components, files with size and SHA-256. Every file is read and compared with its hash, and one that "
         "is damaged is named. For a run: its checkpoints with their metrics, which is last, best or damaged, "
-        "and the newest that verifies in short. Nothing is changed, and libtorch is not opened; a run that is "
-        "going on may be inspected.",
+        "the newest that verifies in short, and how the last attempt crashed, if it did. Nothing is changed, and "
+        "libtorch is not opened; a run that is going on may be inspected.",
     .operands = kOperands,
     .options = kOptions,
     .examples =

@@ -14,6 +14,7 @@
 #include <host/input_path.hpp>
 #include <host/json_text.hpp>
 #include <host/pipeline.hpp>
+#include <host/plugin_examination.hpp>
 #include <host/prediction_files.hpp>
 #include <host/run_place.hpp>
 #include <host/run_summary.hpp>
@@ -58,6 +59,8 @@ int predict(const Arguments& arguments, Console& console) {
   if (const std::optional<std::string> input = arguments.value("input")) {
     warn_of_parts(*pipeline.graph, *input, console);
   }
+  const int unusable = require_usable_plugins(pipeline, catalogue, console, "nothing was predicted");
+  if (unusable != 0) return unusable;
   const OpenedEngine opened = open_engine_for(pipeline.graph->run);
   const engine::PredictRequest request{.graph = std::move(*pipeline.graph),
                                        .resolved = std::move(pipeline.resolved),

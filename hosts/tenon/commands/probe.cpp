@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <core/storage/canonical_json.hpp>
 #include <host/arguments.hpp>
@@ -13,6 +14,7 @@
 #include <host/console.hpp>
 #include <host/json_text.hpp>
 #include <host/pipeline.hpp>
+#include <host/plugin_examination.hpp>
 #include <host/run_place.hpp>
 #include <host/run_summary.hpp>
 #include <host/table.hpp>
@@ -25,6 +27,14 @@ std::string output_name(const engine::ProbedOutput& row) {
   return row.output.empty() ? row.module : fmt::format("{} ({})", row.module, row.output);
 }
 
+/// "in phase critic, as judged": which of several passes gave it; empty where there is but one.
+std::string pass_of(const engine::ProbedOutput& row) {
+  std::vector<std::string> parts;
+  if (!row.phase.empty()) parts.push_back(fmt::format("in phase {}", row.phase));
+  if (row.node != row.module.substr(0, row.module.find('.'))) parts.push_back(fmt::format("as {}", row.node));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
 std::string shape_of(const FieldSpec& field) {
   FieldSpec nameless = field;
   nameless.name.clear();
@@ -34,7 +44,8 @@ std::string shape_of(const FieldSpec& field) {
 core::Json row_json(const engine::ProbedOutput& row) {
   core::Json shape = core::Json::array();
   for (const Dim& dim : row.field.shape) shape.push_back(dim.size);
-  core::Json json{{"module", row.module},
+  core::Json json{{"node", row.node},
+                  {"module", row.module},
                   {"output", row.output},
                   {"dtype", name_of(row.field.dtype)},
                   {"shape", shape},
@@ -44,6 +55,7 @@ core::Json row_json(const engine::ProbedOutput& row) {
                   {"max", core::number_json(row.maximum)},
                   {"zeros", core::number_json(row.zeros)},
                   {"not_finite", row.not_finite}};
+  if (!row.phase.empty()) json["phase"] = row.phase;
   if (row.gradient_norm) json["gradient_norm"] = core::number_json(*row.gradient_norm);
   return json;
 }
@@ -52,17 +64,24 @@ std::string page(const std::vector<engine::ProbedOutput>& rows, const Console& c
   Table table;
   table.add({"module", "output", "mean", "std", "min", "max", "zeros", "gradient"});
   std::vector<std::string> warnings;
+  std::string block;
   for (const engine::ProbedOutput& row : rows) {
+    const std::string pass = pass_of(row);
+    const std::string heading =
+        pass.empty() ? "" : fmt::format("{} {}", row.module.substr(0, row.module.find('.')), pass);
+    if (heading != block) table.add({heading});
+    block = heading;
+    const std::string name = pass.empty() ? output_name(row) : fmt::format("{} {}", output_name(row), pass);
     table.add({output_name(row), shape_of(row.field), short_number(row.mean), short_number(row.deviation),
                short_number(row.minimum), short_number(row.maximum), fmt::format("{:.0f} %", 100 * row.zeros),
                row.gradient_norm ? short_number(*row.gradient_norm) : "none"});
     if (row.not_finite > 0) {
-      warnings.push_back(fmt::format("{} gives {} that are not finite", output_name(row),
+      warnings.push_back(fmt::format("{} gives {} that are not finite", name,
                                      counted(static_cast<std::size_t>(row.not_finite), "number")));
     } else if (row.zeros == 1) {
-      warnings.push_back(fmt::format("{} gives nothing but zeros", output_name(row)));
+      warnings.push_back(fmt::format("{} gives nothing but zeros", name));
     } else if (row.gradient_norm && *row.gradient_norm == 0) {
-      warnings.push_back(fmt::format("no gradient comes to {}: what lies before it does not learn", output_name(row)));
+      warnings.push_back(fmt::format("no gradient comes to {}: what lies before it does not learn", name));
     }
   }
   std::string text = table.render(console.width());
@@ -82,12 +101,16 @@ int probe(const Arguments& arguments, Console& console) {
   std::vector<std::string> patterns = arguments.values("at");
   if (patterns.empty()) patterns.emplace_back("*");
 
+  const int unusable = require_usable_plugins(pipeline, catalogue, console, "nothing was started");
+  if (unusable != 0) return unusable;
   const OpenedEngine opened = open_engine_for(pipeline.graph->run);
-  const engine::ProbeRequest request{.graph = std::move(*pipeline.graph),
-                                     .resolved = std::move(pipeline.resolved),
-                                     .catalogue = std::move(catalogue),
-                                     .patterns = patterns,
-                                     .checkpoint = checkpoint};
+  const engine::ProbeRequest request{
+      .graph = std::move(*pipeline.graph),
+      .resolved = std::move(pipeline.resolved),
+      .catalogue = std::move(catalogue),
+      .patterns = patterns,
+      .checkpoint = checkpoint,
+      .remark = [&](const std::string& text) { console.report(core::Severity::kNote, "", text); }};
   const std::vector<engine::ProbedOutput> rows = opened.engine->probe(request);
   if (rows.empty()) {
     throw UsageError({"no module matches --at; without it all are shown"}, &arguments.command());
@@ -127,7 +150,8 @@ constexpr Command kProbe{
     .purpose =
         "Takes the first training batch through the models, the loss and back, and shows for each module the type and "
         "shape of what it gives, its mean, standard deviation, extremes and share of zeros, and the norm of the loss's "
-        "gradient there. Finds layers that are dead, explode, or get no gradient before hours are spent on them. "
+        "gradient there. Where a step has phases or a model is called, a line above says whose pass it is. Finds "
+        "layers that are dead, explode, or get no gradient before hours are spent on them. "
         "Writes nothing, and no run is touched.",
     .operands = kOperands,
     .options = kOptions,

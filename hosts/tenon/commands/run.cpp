@@ -15,9 +15,11 @@
 #include <host/command.hpp>
 #include <host/console.hpp>
 #include <host/json_text.hpp>
+#include <host/locking.hpp>
 #include <host/log_options.hpp>
 #include <host/next_steps.hpp>
 #include <host/pipeline.hpp>
+#include <host/plugin_examination.hpp>
 #include <host/resuming.hpp>
 #include <host/run_summary.hpp>
 #include <host/signals.hpp>
@@ -61,12 +63,24 @@ int run(const Arguments& arguments, Console& console) {
   const std::optional<int64_t> interrupt_at = step_to_interrupt_at(arguments);
   require_folder_of(arguments, "outcome");
   core::Catalogue catalogue = scan_plugins(arguments, console);
-  Pipeline pipeline = read_pipeline(arguments, catalogue);
+  const bool may_resume = arguments.value("resume").value_or("never") != "never";
+  // A run that goes on takes its values from the checkpoint.
+  Pipeline pipeline = read_pipeline(arguments, catalogue, {.first_values = !may_resume});
   console.report(pipeline.findings, "nothing was started");
   if (!pipeline.graph) return pipeline.findings.exit_code();
   direct_observers(arguments, pipeline.resolved, *pipeline.graph);
 
-  Resuming resuming = find_resuming(arguments, *pipeline.graph, console);
+  require_locked(arguments, *pipeline.graph, catalogue);
+  Resuming resuming = find_resuming(arguments, *pipeline.graph, pipeline.resolved, console);
+  if (may_resume && resuming.point == nullptr) {
+    Pipeline fresh = read_pipeline(arguments, catalogue);
+    if (!fresh.graph) {
+      console.report(fresh.findings, "nothing was started");
+      return fresh.findings.exit_code();
+    }
+  }
+  const int unusable = require_usable_plugins(pipeline, catalogue, console, "nothing was started");
+  if (unusable != 0) return unusable;
   const OpenedEngine opened = open_engine_for(pipeline.graph->run);
   const engine::RunRequest request{.graph = std::move(*pipeline.graph),
                                    .resolved = std::move(pipeline.resolved),
@@ -104,6 +118,7 @@ constexpr Option kOptions[]{
     kLogFormatOption,
     kLimitOption,
     kOverfitOption,
+    kLockedOption,
     {.name = "no-preflight", .value = {}, .help = "do not try every stage once before the first step"},
     {.name = "interrupt-at", .value = "STEP", .help = "as if SIGTERM came in that step, to try --resume"},
     {.name = "outcome", .value = "FILE", .help = "write the results also as JSON, for programs"},

@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include <core/process/crash_report.hpp>
 #include <core/text/render.hpp>
 
 namespace tenon::host {
@@ -40,6 +41,11 @@ std::string Paint::wrap(std::string_view style, std::string_view text) const {
 void Console::set_color(ColorChoice choice) noexcept {
   out_color_ = colored(choice, STDOUT_FILENO);
   error_color_ = colored(choice, STDERR_FILENO);
+}
+
+void Console::set_json(bool json) noexcept {
+  json_ = json;
+  core::report_crashes_as_json(json);
 }
 
 std::size_t Console::width() const noexcept {

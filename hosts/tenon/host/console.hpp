@@ -35,7 +35,7 @@ class Console {
   void set_color(ColorChoice choice) noexcept;
 
   /// Diagnostics as JSON lines from here on, and every other message as a note among them.
-  void set_json(bool json) noexcept { json_ = json; }
+  void set_json(bool json) noexcept;
 
   /// From here on nothing that is neither an error nor a warning.
   void set_quiet(bool quiet) noexcept { quiet_ = quiet; }

@@ -105,8 +105,9 @@ class GraphPage {
     rows.style(0, [paint = paint_](std::string_view text) {
       return text.starts_with(' ') ? paint.bold(text) : paint.blue(text);
     });
+    rows.break_behind_wide_cells();
     rows.limit(0, 32);
-    rows.limit(1, 40);
+    rows.limit(1, 48);
     if (plane == Plane::kData) rows.limit(2, 32);
     for (const GraphBlock& block : all) {
       rows.add({fmt::format("{}", fmt::join(block.paths, ", "))});

@@ -37,11 +37,7 @@ std::vector<std::string> field_texts(const Spec& spec) {
   return texts;
 }
 
-GraphView::GraphView(const core::Graph& graph) : graph_(&graph) {
-  for (const core::Phase& phase : graph.fit.phases) paths_.push_back(&phase.path);
-  for (const core::Validation& validation : graph.validations) paths_.push_back(&validation.path);
-  if (graph.test) paths_.push_back(&graph.test->path);
-  if (graph.predict) paths_.push_back(&graph.predict->path);
+GraphView::GraphView(const core::Graph& graph) : graph_(&graph), paths_(graph.paths()) {
   find_paths();
   for (const core::Path* const path : paths_) {
     if (path->data.empty()) continue;

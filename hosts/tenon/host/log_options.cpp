@@ -19,7 +19,7 @@ void apply_log_options(const Arguments& arguments, Console& console) {
 }
 
 void direct_observers(const Arguments& arguments, const core::Resolved& resolved, core::Graph& graph) {
-  const bool is_default = resolved.find("/observe") == nullptr;
+  const bool is_default = resolved.origin("/observe").kind == core::LayerKind::kDefault;
   const std::optional<std::string> color = arguments.value("color");
   for (core::Attached& observer : graph.observe) {
     if (observer.use != kConsole) continue;

@@ -35,7 +35,13 @@ std::string command_on(std::string_view command, std::string_view operand, const
 
 /// The program and the pipeline with the options that decide what it says.
 std::string on_pipeline(std::string_view command, const Arguments& arguments) {
-  return command_on(command, arguments.operands().front(), arguments, {"plugin-path", "trust-dir", "overlay", "set"});
+  return command_on(command, arguments.operands().front(), arguments,
+                    {"plugin-path", "trust-dir", "overlay", "set", "limit", "overfit"});
+}
+
+/// Another run as this one was.
+std::string on_run_again(const Arguments& arguments) {
+  return on_pipeline("run", arguments) + (arguments.has("no-preflight") ? " --no-preflight" : "");
 }
 
 /// A command about the run that was made, whose pipeline is kept there.
@@ -51,7 +57,7 @@ std::string interruption_notice(const engine::RunOutcome& outcome, const Argumen
   if (outcome.last_checkpoint.empty()) {
     return fmt::format("Interrupted by {} before the first step: there was nothing to save.\n", signal);
   }
-  std::string line = on_pipeline("run", arguments);
+  std::string line = on_run_again(arguments);
   if (arguments.has("accept")) line += ' ' + arguments.again("accept");
   return fmt::format("Interrupted by {} at step {}; saved: {}\nTo go on: {} --resume {}\n", signal, outcome.steps,
                      short_path(outcome.last_checkpoint), line, shell_word(short_path(outcome.directory)));
@@ -79,7 +85,7 @@ std::string next_steps(const engine::RunRequest& request, const engine::RunOutco
   }
   add("see every setting and where it comes from", on_pipeline("explain", arguments));
   add("train again with another value",
-      fmt::format("{} --set {}", on_pipeline("run", arguments), shell_word(other_value(request))));
+      fmt::format("{} --set {}", on_run_again(arguments), shell_word(other_value(request))));
   return out;
 }
 

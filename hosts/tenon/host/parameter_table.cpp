@@ -1,4 +1,4 @@
-// Walks a schema and adds a row for each member.
+// Walks a schema and makes a row of each member.
 #include <host/parameter_table.hpp>
 
 #include <string_view>
@@ -55,9 +55,11 @@ std::string type_of(const Json& unresolved, const Json& root) {
   return core::describe_type(schema, root);
 }
 
-void add_members(Table& table, const Json& unresolved, const Json& root, const std::string& prefix);
+using Rows = std::vector<ParameterRow>;
 
-void add_parameters(Table& table, const Json& schema, const Json& root, const std::string& prefix) {
+void add_members(Rows& rows, const Json& unresolved, const Json& root, const std::string& prefix);
+
+void add_parameters(Rows& rows, const Json& schema, const Json& root, const std::string& prefix) {
   const Json* const properties = find_member(schema, "properties");
   for (const std::string& name : ordered_names(schema)) {
     const Json* const property = properties == nullptr ? nullptr : find_member(*properties, name);
@@ -67,28 +69,34 @@ void add_parameters(Table& table, const Json& schema, const Json& root, const st
     std::string type = type_of(*property, root);
     // The defaults of a structure are told member by member.
     const std::string given = fallback == nullptr ? "required" : type == "object" ? "" : spaced(*fallback);
-    table.add({prefix + name, std::move(type), given,
-               meaning.description + (meaning.schedulable ? "; can be scheduled" : "")});
-    add_members(table, *property, root, prefix + name);
+    rows.push_back({prefix + name, std::move(type), given,
+                    meaning.description + (meaning.schedulable ? "; can be scheduled" : "")});
+    add_members(rows, *property, root, prefix + name);
   }
 }
 
 /// The rows of what a value is made of. What a component or a secret is made of is the same everywhere and told by its
 /// type.
-void add_members(Table& table, const Json& unresolved, const Json& root, const std::string& prefix) {
+void add_members(Rows& rows, const Json& unresolved, const Json& root, const std::string& prefix) {
   const Json& schema = core::follow_reference(unresolved, root);
   if (find_member(schema, "x-component") != nullptr || find_member(schema, "x-secret") != nullptr) return;
   if (const Json* const alternatives = find_member(schema, "anyOf")) {
-    for (const Json& each : *alternatives) add_members(table, each, root, prefix);
+    for (const Json& each : *alternatives) add_members(rows, each, root, prefix);
   }
-  if (const Json* const items = schema_below(schema, "items")) add_members(table, *items, root, prefix + "[]");
+  if (const Json* const items = schema_below(schema, "items")) add_members(rows, *items, root, prefix + "[]");
   if (const Json* const each = schema_below(schema, "additionalProperties")) {
-    add_members(table, *each, root, prefix + ".NAME");
+    add_members(rows, *each, root, prefix + ".NAME");
   }
-  add_parameters(table, schema, root, prefix + '.');
+  add_parameters(rows, schema, root, prefix + '.');
 }
 
 }  // namespace
+
+std::vector<ParameterRow> parameter_rows(const Json& schema) {
+  Rows rows;
+  add_parameters(rows, schema, schema, "");
+  return rows;
+}
 
 std::string parameter_table(const Json& schema, const Console& console) {
   const Paint paint = console.paint();
@@ -97,7 +105,7 @@ std::string parameter_table(const Json& schema, const Console& console) {
   table.style(2, [&](std::string_view text) { return paint.dim(text); });
   table.limit(1, kWidestType);
   table.limit(2, kWidestDefault);
-  add_parameters(table, schema, schema, "");
+  for (const ParameterRow& row : parameter_rows(schema)) table.add({row.name, row.type, row.fallback, row.meaning});
   return table.render(console.width());
 }
 

@@ -37,14 +37,18 @@ core::Catalogue scan_plugins(const Arguments& arguments, Console& console) {
   return catalogue;
 }
 
-Pipeline read_pipeline(const Arguments& arguments, const core::Catalogue& catalogue) {
-  return read_pipeline(arguments.operands().front(), arguments, catalogue);
+Pipeline read_pipeline(const Arguments& arguments, const core::Catalogue& catalogue, core::GraphRules rules) {
+  return read_pipeline(arguments.operands().front(), arguments, catalogue, {}, rules);
 }
 
 Pipeline read_pipeline(const std::filesystem::path& file, const Arguments& arguments, const core::Catalogue& catalogue,
-                       const std::vector<std::string>& sets) {
+                       const std::vector<std::string>& sets, core::GraphRules rules) {
   core::ResolveRequest request;
   request.pipeline = file;
+  request.parameters = [&catalogue](std::string_view component) {
+    const core::ComponentInfo* const info = catalogue.find(component);
+    return info == nullptr ? nullptr : &info->parameters;
+  };
   for (const std::string& overlay : arguments.values("overlay")) request.overlays.emplace_back(overlay);
   request.sets = sets;
   for (std::string& set : arguments.values("set")) request.sets.push_back(std::move(set));
@@ -58,17 +62,13 @@ Pipeline read_pipeline(const std::filesystem::path& file, const Arguments& argum
   Pipeline pipeline;
   core::Resolved resolved = core::resolve(request, pipeline.findings);
   if (resolved.usable()) {
-    core::GraphResult built = core::build_graph(resolved, catalogue, pipeline.findings);
+    core::GraphResult built = core::build_graph(resolved, catalogue, pipeline.findings, rules);
     pipeline.graph = std::move(built.graph);
     pipeline.resolved = std::move(built.resolved);
     pipeline.findings.append(built.diagnostics);
   }
   pipeline.findings.sort();
   return pipeline;
-}
-
-std::size_t count_paths(const core::Graph& graph) noexcept {
-  return graph.fit.phases.size() + graph.validations.size() + (graph.test ? 1 : 0) + (graph.predict ? 1 : 0);
 }
 
 std::string counted(std::size_t count, std::string_view noun) {

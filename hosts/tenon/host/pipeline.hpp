@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include <core/graph/build.hpp>
 #include <core/graph/graph.hpp>
 #include <core/plugin/catalogue.hpp>
 #include <core/plugin/search_path.hpp>
@@ -30,15 +31,14 @@ struct Pipeline {
   core::Diagnostics findings;        ///< Of all stages, by place.
 };
 
-/// Reads the first operand with --overlay and --set; opens nothing. Never throws on bad input.
-[[nodiscard]] Pipeline read_pipeline(const Arguments& arguments, const core::Catalogue& catalogue);
+/// Reads the first operand with --overlay, --set, --limit and --overfit; opens nothing. Never throws on bad input.
+[[nodiscard]] Pipeline read_pipeline(const Arguments& arguments, const core::Catalogue& catalogue,
+                                     core::GraphRules rules = {});
 
 /// Likewise another file, such as the resolved configuration of a run; `sets` come before those of --set.
 [[nodiscard]] Pipeline read_pipeline(const std::filesystem::path& file, const Arguments& arguments,
-                                     const core::Catalogue& catalogue, const std::vector<std::string>& sets = {});
-
-/// Paths of a graph: each phase of training, each validation, test and predict, as far as they are there.
-[[nodiscard]] std::size_t count_paths(const core::Graph& graph) noexcept;
+                                     const core::Catalogue& catalogue, const std::vector<std::string>& sets = {},
+                                     core::GraphRules rules = {});
 
 /// "1 path", "3 paths".
 [[nodiscard]] std::string counted(std::size_t count, std::string_view noun);

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <core/process/crash_file.hpp>
 #include <core/storage/canonical_json.hpp>
 #include <core/storage/event_log.hpp>
 #include <host/run_summary.hpp>
@@ -26,8 +27,9 @@ void mention_unfinished(const core::Graph& graph, Console& console) {
   }
   if (!last || last->value("event", "") == "run_end" || last->value("event", "") == "failure") return;
   if (core::list_checkpoints(runs.back().path / "checkpoints").empty()) return;
-  console.complain(fmt::format("{} was interrupted at step {}; --resume auto goes on with it\n",
-                               short_path(runs.back().path), last->value("step", int64_t{0})));
+  const char* const ended = core::read_crash(runs.back().path) ? "crashed after" : "was interrupted at";
+  console.complain(fmt::format("{} {} step {}; --resume auto goes on with it\n", short_path(runs.back().path), ended,
+                               last->value("step", int64_t{0})));
 }
 
 /// --resume auto begins a new run also where all that was saved is damaged, but not without a word.
@@ -41,9 +43,19 @@ void mention_damaged(const core::Graph& graph, Console& console) {
   }
 }
 
+/// A run that does not say where its pipeline lay leaves that open.
+core::PipelineFolders folders_of(const std::filesystem::path& run, const core::Resolved& resolved) {
+  const std::filesystem::path file = run / "environment.json";
+  const auto& folder = resolved.origin("").folder;
+  if (folder == nullptr || !std::filesystem::exists(file)) return {};
+  const core::Json environment = core::read_json(file);
+  return {environment.value("pipeline_folder", ""), (std::filesystem::current_path() / *folder).lexically_normal()};
+}
+
 }  // namespace
 
-Resuming find_resuming(const Arguments& arguments, const core::Graph& graph, Console& console) {
+Resuming find_resuming(const Arguments& arguments, const core::Graph& graph, const core::Resolved& resolved,
+                       Console& console) {
   Resuming resuming;
   for (std::string& word : arguments.values("accept")) resuming.accepted.insert(std::move(word));
   core::check_accept_words(resuming.accepted, graph);
@@ -58,10 +70,14 @@ Resuming find_resuming(const Arguments& arguments, const core::Graph& graph, Con
     console.report(core::Severity::kWarning, "damaged-checkpoint", message);
   }
   const core::Json before = core::read_json(point->directory.path() / "config.resolved.json");
-  const std::vector<core::Change> changes = core::compare_pipelines(before, graph.resolved, graph);
+  const std::vector<core::Change> changes =
+      core::compare_pipelines(before, graph.resolved, graph, folders_of(point->directory.path(), resolved));
   console.complain(fmt::format("Resuming {} at step {}{}\n{}", short_path(point->directory.path()),
                                point->checkpoint.step(), point->branch ? ", as a new run that branches off" : "",
                                core::render(changes)));
+  if (const std::optional<std::string> crash = core::read_crash(point->directory.path())) {
+    console.complain(fmt::format("The attempt before crashed: {}\n", *crash));
+  }
   core::require_accepted(changes, resuming.accepted);
   for (const core::Change& change : changes) {
     if (!change.begins_anew.empty()) resuming.begin_anew.insert(change.begins_anew);

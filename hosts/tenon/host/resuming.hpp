@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <core/graph/graph.hpp>
+#include <core/resolve/resolve.hpp>
 #include <core/resume/contract.hpp>
 #include <core/resume/resume_point.hpp>
 #include <host/arguments.hpp>
@@ -34,6 +35,7 @@ struct Resuming {
 /// Finds the place, tells where that is, what has changed since and which damaged checkpoints were passed over.
 /// \throws Error: kConfig for a change that is not accepted, kCheckpoint where there is nothing to go on from,
 /// kStorage for a run that a live process holds.
-[[nodiscard]] Resuming find_resuming(const Arguments& arguments, const core::Graph& graph, Console& console);
+[[nodiscard]] Resuming find_resuming(const Arguments& arguments, const core::Graph& graph,
+                                     const core::Resolved& resolved, Console& console);
 
 }  // namespace tenon::host

@@ -56,7 +56,8 @@ Pipeline read_run_pipeline(const RunPlace& place, const Arguments& arguments, co
     }
   }
   all.insert(all.end(), sets.begin(), sets.end());
-  return read_pipeline(file, arguments, catalogue, all);
+  // Other data, say, may leave nodes of the run without use.
+  return read_pipeline(file, arguments, catalogue, all, {.all_used = false});
 }
 
 }  // namespace tenon::host

@@ -161,6 +161,7 @@ core::Json outcome_json(const engine::RunOutcome& outcome) {
     json["first_read"] = {{"epoch", outcome.first_read->first}, {"batch", outcome.first_read->second}};
   }
   json["stopped"] = outcome.stopped;
+  json["preflight_seconds"] = outcome.preflight_seconds;
   json["train_seconds"] = outcome.train_seconds;
   json["samples_per_second"] = outcome.samples_per_second;
   json["checkpoint"] = outcome.last_checkpoint.string();

@@ -49,9 +49,10 @@ std::string Table::line(const std::vector<std::string>& row, const std::vector<s
   std::size_t used = indent_;
   for (std::size_t i = 0; i + 1 < last; ++i) {
     const std::size_t length = core::count_code_points(row[i]);
-    const std::size_t room = std::max(length, widths[i]) + kGap;
-    line += painted(i, row[i]) + std::string(room - length, ' ');
+    const bool breaks = breaks_ && length > widths[i];
+    const std::size_t room = (breaks ? widths[i] : std::max(length, widths[i])) + kGap;
     used += room;
+    line += painted(i, row[i]) + (breaks ? '\n' + std::string(used, ' ') : std::string(room - length, ' '));
   }
   const bool wrapped = width >= used + kLeastWrapped;
   const std::vector<std::string> pieces = wrap(row[last - 1], wrapped ? width - used : 0);

@@ -26,6 +26,9 @@ class Table {
   /// Cells wider than this do not widen their column: what follows them is pushed to the right.
   void limit(std::size_t index, std::size_t width);
 
+  /// What follows a wider cell than its column's limit goes on in a line below, so that every column stays aligned.
+  void break_behind_wide_cells() noexcept { breaks_ = true; }
+
   [[nodiscard]] bool empty() const noexcept { return rows_.empty(); }
 
   /// One line a row, without line feeds.
@@ -46,6 +49,7 @@ class Table {
   Column& column(std::size_t index);
 
   std::size_t indent_;
+  bool breaks_ = false;
   std::vector<Column> columns_;
   std::vector<std::vector<std::string>> rows_;
 };

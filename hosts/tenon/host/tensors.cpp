@@ -33,10 +33,11 @@ OpenedEngine open_engine_for(const core::RunSettings& run) {
 }
 
 OpenedEngine open_engine(const core::RuntimeRequest& request) {
+  auto crash_handlers = std::make_unique<core::CrashHandlers>();
   core::Runtime runtime(request);
   engine::Engine* const engine = runtime.engine_function<engine::EngineFunction>(engine::kEngineSymbol)();
   if (engine == nullptr) throw Error(ErrorCode::kPlugin, "the engine could not be started");
-  return {std::move(runtime), engine};
+  return {std::move(runtime), engine, std::move(crash_handlers)};
 }
 
 bool can_use_cuda() { return core::has_nvidia_driver() && core::find_libtorch().cuda; }

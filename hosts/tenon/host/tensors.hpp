@@ -2,17 +2,20 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 
 #include <core/graph/graph.hpp>
 #include <core/plugin/runtime.hpp>
+#include <core/process/crash_handlers.hpp>
 #include <engine/engine.hpp>
 
 namespace tenon::host {
 
-/// The engine and what it was opened with. Both stay for the life of the process.
+/// The engine and what it was opened with. These two stay for the life of the process.
 struct OpenedEngine {
   core::Runtime runtime;
   engine::Engine* engine = nullptr;
+  std::unique_ptr<core::CrashHandlers> crash_handlers;  ///< Crashes are explained while this lives.
 };
 
 /// Once a process, before the first thread. \throws core::Refusal that names the library and the fix.

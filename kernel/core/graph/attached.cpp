@@ -14,7 +14,6 @@ namespace {
 
 constexpr std::array<std::string_view, 1> kExporter{"exporter"};
 constexpr std::array<std::string_view, 1> kDistributed{"distributed"};
-constexpr std::string_view kDefaultObserver = "observer:console";
 
 /// What stands in `stop` must be able to stop.
 void require_controller(Draft& draft, const Attached& each) {
@@ -36,6 +35,9 @@ std::vector<Attached> read_list(Draft& draft, const std::string& section) {
     const Json* const use = draft.resolved.find(each.pointer + "/use");
     if (use == nullptr || !use->is_string()) continue;
     each.use = use->get<std::string>();
+    // What the format names by itself need not be installed.
+    const bool is_default = draft.resolved.origin(each.pointer + "/use").kind == LayerKind::kDefault;
+    if (is_default && draft.catalogue.find(each.use) == nullptr) continue;
     std::string kind;
     each.info = find_component(draft, each.pointer + "/use", each.use, "observer", "\"" + section + "\"", kind);
     if (each.info == nullptr) continue;
@@ -49,29 +51,11 @@ std::vector<Attached> read_list(Draft& draft, const std::string& section) {
   return list;
 }
 
-/// What shows the run where the pipeline does not say it.
-void observe_by_default(Draft& draft) {
-  const ComponentInfo* const info = draft.catalogue.find(kDefaultObserver);
-  if (info == nullptr) return;
-  Attached console;
-  console.use = kDefaultObserver;
-  console.component = info->name;
-  console.info = info;
-  console.pointer = "/observe/0";
-  console.with = Json::object();
-  fill_defaults(console.with, info->parameters);
-  draft.observe.push_back(std::move(console));
-}
-
 }  // namespace
 
 void read_attached(Draft& draft) {
   draft.stop = read_list(draft, "stop");
-  if (draft.resolved.find("/observe") == nullptr) {
-    observe_by_default(draft);
-  } else {
-    draft.observe = read_list(draft, "observe");
-  }
+  draft.observe = read_list(draft, "observe");
 }
 
 void read_roots(Draft& draft) {

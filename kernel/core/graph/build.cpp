@@ -7,12 +7,14 @@
 
 namespace tenon::core {
 
-GraphResult build_graph(const Resolved& resolved, const Catalogue& catalogue, const Diagnostics& earlier) {
+GraphResult build_graph(const Resolved& resolved, const Catalogue& catalogue, const Diagnostics& earlier,
+                        GraphRules rules) {
   GraphResult result;
   result.resolved = resolved;
   if (!resolved.usable()) return result;
 
   Draft draft(result.resolved, catalogue, earlier, result.diagnostics);
+  draft.rules = rules;
   read_attached(draft);
   read_nodes(draft);
   if (draft.nodes.empty()) {  // whatever the rest refers to is not there

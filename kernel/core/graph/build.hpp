@@ -12,6 +12,12 @@
 
 namespace tenon::core {
 
+/// How strict building is. A run that begins keeps all of it.
+struct GraphRules {
+  bool first_values = true;  ///< Files of "load" must be there; not where a checkpoint gives the values.
+  bool all_used = true;      ///< A node that nothing uses is an error; else it is left out, as disabled ones are.
+};
+
 struct GraphResult {
   std::optional<Graph> graph;  ///< Absent when there is any error.
   Resolved resolved;           ///< The pipeline with the components' defaults filled in, for `explain` and `diagnose`.
@@ -22,7 +28,7 @@ struct GraphResult {
 /// error of `earlier` (those of `resolve`) already explains is not told again, and an error there means no graph.
 /// Linear in the number of nodes. Never throws on bad input. [any thread]
 [[nodiscard]] GraphResult build_graph(const Resolved& resolved, const Catalogue& catalogue,
-                                      const Diagnostics& earlier = {});
+                                      const Diagnostics& earlier = {}, GraphRules rules = {});
 
 /// An error that a component reported while it was built or run, as a finding with its place. `error.pointer()` counts
 /// below the node's `with`. The message names component and node.

@@ -142,7 +142,8 @@ class ModelReader final : Linker {
     std::error_code error;
     const std::filesystem::path path = std::filesystem::absolute(*draft_.resolved.path(at("load")), error);
     each_.node.load = path.lexically_normal();
-    if (each_.disabled || std::filesystem::is_regular_file(each_.node.load, error)) return;
+    if (!draft_.rules.first_values || each_.disabled) return;
+    if (std::filesystem::is_regular_file(each_.node.load, error)) return;
     const bool is_there = std::filesystem::exists(each_.node.load, error);
     Diagnostic diagnostic =
         draft_.at_value(at("load"), "missing-file",

@@ -97,6 +97,20 @@ std::optional<std::string> Draft::propose_nearest(Diagnostic& diagnostic, std::s
   return found;
 }
 
+void Draft::propose_lower_node(Diagnostic& diagnostic, NodeId id, const std::string& otherwise) {
+  const auto origin_of = [this](const DraftNode& each) -> const Origin& { return resolved.origin(each.node.pointer); };
+  const Origin& own = origin_of(nodes[id]);
+  std::vector<std::string> names;
+  for (const DraftNode& each : nodes) {
+    const Origin& other = origin_of(each);
+    if (other.kind <= own.kind && other.key.source != own.key.source) names.push_back(each.node.name);
+  }
+  const std::optional<std::string> meant = propose_nearest(diagnostic, nodes[id].node.name, names);
+  if (!meant) return;
+  diagnostic.label += fmt::format(" else {}", otherwise);
+  point_at(diagnostic, index.at(*meant), "may have been meant");
+}
+
 void Draft::point_at(Diagnostic& diagnostic, NodeId id, std::string text) const {
   const Located place = resolved.locate(nodes[id].node.pointer);
   diagnostic.secondary.push_back({place.key ? place.key : place.value, std::move(text)});

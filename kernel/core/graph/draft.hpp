@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include <core/graph/build.hpp>
 #include <core/graph/graph.hpp>
 #include <core/graph/value_type.hpp>
 #include <core/plugin/catalogue.hpp>
@@ -117,6 +118,7 @@ class Draft {
 
   Resolved& resolved;
   const Catalogue& catalogue;
+  GraphRules rules;
   std::vector<DraftNode> nodes;  ///< By name.
   std::unordered_map<std::string, NodeId> index;
   std::vector<NodeId> order;                 ///< All nodes, each behind what it refers to.
@@ -144,6 +146,10 @@ class Draft {
   /// so that a long file that is all wrong is still checked in linear time.
   std::optional<std::string> propose_nearest(Diagnostic& diagnostic, std::string_view name,
                                              std::span<const std::string> candidates);
+
+  /// For a finding at the key of a node that lacks something: proposes the node of a lower layer that it may have been
+  /// meant to change, where one has nearly its name; `otherwise` stays the advice if not.
+  void propose_lower_node(Diagnostic& diagnostic, NodeId id, const std::string& otherwise);
 
   /// Marks a node as a secondary place.
   void point_at(Diagnostic& diagnostic, NodeId id, std::string text) const;

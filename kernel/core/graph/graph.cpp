@@ -22,6 +22,32 @@ std::string metric_key(std::string_view path, const Node& metric, std::size_t ou
   return fmt::format("{}.{}.{}", path, metric.name, metric.info->metrics.at(output).name);
 }
 
+namespace {
+
+void add_measured(const Graph& graph, std::vector<const Path*>& paths) {
+  for (const Validation& validation : graph.validations) paths.push_back(&validation.path);
+  if (graph.test) paths.push_back(&graph.test->path);
+  if (graph.predict) paths.push_back(&graph.predict->path);
+}
+
+}  // namespace
+
+std::vector<const Path*> Graph::paths() const {
+  std::vector<const Path*> paths;
+  for (const Phase& phase : fit.phases) paths.push_back(&phase.path);
+  add_measured(*this, paths);
+  return paths;
+}
+
+std::vector<const Path*> Graph::streams() const {
+  std::vector<const Path*> paths{&fit.path};
+  for (const Phase& phase : fit.phases) {
+    if (phase.own_data) paths.push_back(&phase.path);
+  }
+  add_measured(*this, paths);
+  return paths;
+}
+
 const Node* Graph::find(std::string_view node) const noexcept {
   const auto found = index.find(node);
   return found == index.end() ? nullptr : &nodes[found->second];

@@ -216,6 +216,12 @@ struct Graph {
   /// The node of that name, which must be there.
   [[nodiscard]] const Node& at(std::string_view node) const;
 
+  /// Each phase of training, each validation, test and predict, as far as they are there.
+  [[nodiscard]] std::vector<const Path*> paths() const;
+
+  /// Likewise, but each stream once: that of fit for all phases without data of their own.
+  [[nodiscard]] std::vector<const Path*> streams() const;
+
   std::map<std::string, std::size_t, std::less<>> index;  ///< Position in `nodes` by name.
 };
 

@@ -106,6 +106,7 @@ class TargetLinker final : Linker {
   void link_field() {
     const Json* const written = member("field");
     each_.node.field = written != nullptr && written->is_string() ? written->get<std::string>() : "lr";
+    if (written == nullptr) draft_.resolved.add_default(at("field"), each_.node.field, kPipelineFormat);
     if (each_.targets.empty()) return;
     const NodeId target = each_.targets.front();
     const ComponentInfo* const info = draft_.nodes[target].node.info;

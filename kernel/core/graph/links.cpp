@@ -47,7 +47,10 @@ std::string Linker::at(std::string_view key) const { return child_pointer(each_.
 void Linker::missing(std::string_view key, std::string message, std::string label) {
   if (draft_.may_hide_keys(each_.node.pointer) || draft_.has_error_under(at(key))) return;
   Diagnostic diagnostic = draft_.resolved.error_at_missing(each_.node.pointer, key, "missing-key", std::move(message));
-  if (diagnostic.label.empty()) diagnostic.label = std::move(label);
+  if (diagnostic.label.empty()) {
+    draft_.propose_lower_node(diagnostic, id_, label);
+    if (diagnostic.label.empty()) diagnostic.label = std::move(label);
+  }
   draft_.add(std::move(diagnostic));
 }
 

@@ -209,13 +209,15 @@ void warn_unused_exporters(Draft& draft) {
 
 void check_reach(Draft& draft) {
   mark_reached(draft);
-  if (!draft.links_are_whole() || !draft.fit) return;
-  for (const DraftNode& each : draft.nodes) {
+  if (!draft.rules.all_used || !draft.links_are_whole() || !draft.fit) return;
+  for (NodeId id = 0; id < draft.nodes.size(); ++id) {
+    const DraftNode& each = draft.nodes[id];
     if (each.reached || each.disabled) continue;
     Diagnostic diagnostic =
         draft.at_key(each.node.pointer, "unreached",
                      fmt::format("nothing uses {} {}", each.node.kind, core::quoted(each.node.name)));
     diagnostic.label = "remove it, or say \"disabled\": true";
+    draft.propose_lower_node(diagnostic, id, "remove it, or say \"disabled\": true");
     draft.add(std::move(diagnostic));
   }
 }

@@ -3,25 +3,45 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include <core/graph/stages.hpp>
+#include <core/text/suggest.hpp>
 #include <tenon/components/fitted.hpp>
 
 namespace tenon::core {
 namespace {
 
-/// What lies behind a field of the batch, seen from the loader.
-struct Trail {
-  std::vector<NodeId> rescaled;       ///< Transforms that brought it to another scale, the last one first.
-  std::optional<NodeId> categorical;  ///< The transform that made numbers of its texts.
+/// A field as a transform calls it.
+struct FieldOf {
+  NodeId transform = 0;
+  std::string field;
 };
 
-bool names_output(const DraftNode& node, const std::string& field) {
-  return std::any_of(node.out.begin(), node.out.end(), [&](const NamedPort& port) { return port.name == field; });
+/// A field that was made of several, one of which had been brought to a scale of its own.
+struct Mixture {
+  NodeId transform = 0;  ///< What joined them.
+  FieldOf part;          ///< The one of another scale, and what brought it there.
+};
+
+/// What lies behind a field of the batch, seen from the loader.
+struct Trail {
+  std::vector<FieldOf> rescaled;       ///< What brought it to another scale, the last one first.
+  std::optional<FieldOf> categorical;  ///< What made numbers of its texts.
+  std::optional<Mixture> mixture;      ///< Where the trail ends, as no one scale lies behind it.
+};
+
+/// The rule for a field that the transform names among its outputs, or null.
+const Port* output_rule(const DraftNode& node, const std::string& field) {
+  const auto found =
+      std::find_if(node.out.begin(), node.out.end(), [&](const NamedPort& port) { return port.name == field; });
+  return found == node.out.end() ? nullptr : found->rule;
 }
 
 /// A transform that does not name the field hands it on.
@@ -54,32 +74,79 @@ class ScaleFinder {
   }
 
  private:
+  using Seen = std::set<std::pair<NodeId, std::string>>;
+
   const Trail& trail_of(const DraftPath& path, const std::string& field) {
     const auto [known, added] = trails_[&path].try_emplace(field);
-    Trail& trail = known->second;
-    if (!added || !path.loader) return trail;
-    const DraftNode* at = &draft_.nodes[*path.loader];
+    Seen seen;
+    if (added && path.loader) known->second = follow(*path.loader, field, seen);
+    return known->second;
+  }
+
+  /// What lies behind a field that `from` reads. Parts of joined fields that were `seen` are not followed again.
+  [[nodiscard]] Trail follow(NodeId from, std::string field, Seen& seen) const {
+    Trail trail;
+    const DraftNode* at = &draft_.nodes[from];
     // Nodes on a circle, which has been told, come back to themselves.
     for (std::size_t left = draft_.nodes.size(); left > 0 && at->feeds.size() == 1; --left) {
       const NodeId id = at->feeds.front();
       at = &draft_.nodes[id];
       if (at->node.kind != "transform" || at->node.info == nullptr || at->feeds.size() != 1) break;
-      if (names_output(*at, field)) {
-        if (at->node.info->has_ability(Categorical::kAbility)) trail.categorical = draft_.owner_of(id);
-        if (!at->node.info->has_ability(Rescaled::kAbility)) break;
-        trail.rescaled.push_back(draft_.owner_of(id));
-      } else if (!passes(*at, draft_.nodes[at->feeds.front()], field)) {
+      const Port* const rule = output_rule(*at, field);
+      if (rule == nullptr) {
+        if (passes(*at, draft_.nodes[at->feeds.front()], field)) continue;
+        break;
+      }
+      if (at->node.info->has_ability(Categorical::kAbility)) trail.categorical = {draft_.owner_of(id), field};
+      const bool rescaled = at->node.info->has_ability(Rescaled::kAbility);
+      if (rescaled) trail.rescaled.push_back({draft_.owner_of(id), field});
+      if (!rule->copies.empty()) {
+        const std::vector<std::string> parts = expand_name(rule->copies, at->parameters);
+        if (parts.size() != 1) {
+          trail.mixture = mixture_of(id, parts, seen);
+          break;
+        }
+        field = parts.front();
+      } else if (!rescaled) {
         break;
       }
     }
     return trail;
   }
 
-  void undo(DraftPath& path, const std::string& node, const std::string& port, const Trail& trail,
-            const std::string& field) {
-    for (const NodeId transform : trail.rescaled) {
-      path.path.undo.push_back({node, port, draft_.nodes[transform].node.name, field});
+  [[nodiscard]] std::optional<Mixture> mixture_of(NodeId id, const std::vector<std::string>& parts, Seen& seen) const {
+    for (const std::string& part : parts) {
+      if (!seen.emplace(id, part).second) continue;
+      const Trail trail = follow(id, part, seen);
+      if (!trail.rescaled.empty()) return Mixture{id, {trail.rescaled.front().transform, part}};
+      if (trail.mixture) return Mixture{id, {trail.mixture->part.transform, part}};
     }
+    return std::nullopt;
+  }
+
+  /// `wire` is how `node` comes by the field of that trail, or by a value in its units.
+  void undo(DraftPath& path, const std::string& node, const std::string& port, const Trail& trail,
+            const std::string& field, const DraftWire& wire) {
+    if (trail.mixture) return refuse(*trail.mixture, node, field, wire);
+    for (const FieldOf& each : trail.rescaled) {
+      path.path.undo.push_back({node, port, draft_.nodes[each.transform].node.name, each.field});
+    }
+  }
+
+  /// Once for all ports of a metric that come by the field.
+  void refuse(const Mixture& mixture, const std::string& node, const std::string& field, const DraftWire& wire) {
+    if (!refused_.emplace(node.empty() ? wire.pointer : node, field).second) return;
+    const std::string& joint = draft_.nodes[draft_.owner_of(mixture.transform)].node.name;
+    const std::string& scaling = draft_.nodes[mixture.part.transform].node.name;
+    Diagnostic diagnostic = draft_.at_value(
+        wire.pointer, "mixed-scales",
+        fmt::format("the scale of {} cannot be undone: {} joined it of several fields, of which {} had one of its own",
+                    core::quoted(field), core::quoted(joint), core::quoted(mixture.part.field)));
+    diagnostic.label = fmt::format("join first: let {} stand behind {} and rescale {}", core::quoted(scaling),
+                                   core::quoted(joint), core::quoted(field));
+    diagnostic.notes.emplace_back("metrics and predictions show values as the data has them");
+    draft_.point_at(diagnostic, mixture.part.transform, fmt::format("rescales {}", core::quoted(mixture.part.field)));
+    draft_.add(std::move(diagnostic));
   }
 
   [[nodiscard]] static const DraftWire* wire_to(const DraftNode& node, const std::string& port) {
@@ -102,7 +169,7 @@ class ScaleFinder {
                                                             : batch_wire(metric, wire.rule->like);
       if (field == nullptr) continue;
       const std::string& name = field->wire.output;
-      undo(path, metric.node.name, wire.wire.port, trail_of(path, name), name);
+      undo(path, metric.node.name, wire.wire.port, trail_of(path, name), name, wire);
     }
   }
 
@@ -129,8 +196,8 @@ class ScaleFinder {
       if (form != Form::kValue) return;
       const std::string& field = output.wire.wire.output;
       const Trail& trail = trail_of(predict, field);
-      undo(predict, "", output.output.name, trail, field);
-      name_classes(output, trail, field);
+      undo(predict, "", output.output.name, trail, field, output.wire);
+      name_classes(output, trail);
       return;
     }
     if (form == Form::kSigmoid) return;
@@ -140,16 +207,16 @@ class ScaleFinder {
     const auto& [path, field] = pair->second;
     const Trail& trail = trail_of(*path, field);
     if (form == Form::kValue) {
-      undo(predict, "", output.output.name, trail, field);
+      undo(predict, "", output.output.name, trail, field, output.wire);
     } else {
-      name_classes(output, trail, field);
+      name_classes(output, trail);
     }
   }
 
-  void name_classes(DraftOutput& output, const Trail& trail, const std::string& field) {
+  void name_classes(DraftOutput& output, const Trail& trail) {
     if (!trail.categorical) return;
-    output.output.categories = draft_.nodes[*trail.categorical].node.name;
-    output.output.categories_field = field;
+    output.output.categories = draft_.nodes[trail.categorical->transform].node.name;
+    output.output.categories_field = trail.categorical->field;
   }
 
   [[nodiscard]] std::string key_of(NodeId model, const std::string& output) const {
@@ -160,6 +227,7 @@ class ScaleFinder {
 
   Draft& draft_;
   std::map<const DraftPath*, std::unordered_map<std::string, Trail>> trails_;
+  std::set<std::pair<std::string, std::string>> refused_;  ///< Metrics, or places of outputs, and fields.
   Pairs like_;     ///< By model and output: the path and field whose units it has.
   Pairs classes_;  ///< Likewise: whose classes it scores.
 };

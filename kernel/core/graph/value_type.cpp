@@ -99,9 +99,9 @@ std::string describe_rule(const Port& port, const Json& with) {
   return fmt::format("{}[{}]", dtype_text(port.dtypes), fmt::join(axes, ", "));
 }
 
-std::vector<std::string> port_names(const Port& port, const Json& with) {
-  if (!is_parameter(port.name)) return {port.name};
-  const Json* const value = parameter_value(with, port.name);
+std::vector<std::string> expand_name(const std::string& name, const Json& with) {
+  if (!is_parameter(name)) return {name};
+  const Json* const value = parameter_value(with, name);
   std::vector<std::string> names;
   if (value == nullptr) return names;
   if (value->is_string()) names.push_back(value->get<std::string>());
@@ -112,6 +112,8 @@ std::vector<std::string> port_names(const Port& port, const Json& with) {
   }
   return names;
 }
+
+std::vector<std::string> port_names(const Port& port, const Json& with) { return expand_name(port.name, with); }
 
 std::optional<Dim> PortRules::parameter(std::string_view name) const {
   const Json* const value = parameter_value(*with_, name);

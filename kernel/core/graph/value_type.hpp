@@ -35,6 +35,9 @@ struct ValueType {
 /// of a parameter stands in its place.
 [[nodiscard]] std::string describe_rule(const Port& port, const Json& with);
 
+/// The names that a name in a rule stands for: itself, or those that its parameter lists. Empty when that is not there.
+[[nodiscard]] std::vector<std::string> expand_name(const std::string& name, const Json& with);
+
 /// The names that a rule stands for: its own, or those that its parameter lists. Empty when the parameter is not there.
 [[nodiscard]] std::vector<std::string> port_names(const Port& port, const Json& with);
 

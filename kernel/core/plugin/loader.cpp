@@ -13,6 +13,7 @@
 #include <core/json/pointer.hpp>
 #include <core/plugin/elf.hpp>
 #include <core/plugin/open_library.hpp>
+#include <core/process/plugin_ranges.hpp>
 #include <core/text/suggest.hpp>
 #include <tenon/components/nesting.hpp>
 
@@ -111,7 +112,10 @@ class Report {
 OpenedPlugin::OpenedPlugin(const PluginInfo& info) : info_(info) {
   if (info.built_in()) throw Error(ErrorCode::kPlugin, fmt::format("plugin {} is part of the kernel", info.id));
   const Json components = components_in(info);
+  const Callee& self = callee(info.id, info.version, info.path.native());
+  const Entered entered(&self, "open");
   entry_ = open_entry(info.path);
+  note_plugin(self, entry_);
   check_entry(info_, *entry_);
   for (const ComponentDescriptor* const* each = entry_->begin; each != entry_->end; ++each) {
     take(**each, components);
@@ -146,22 +150,27 @@ const ComponentDescriptor& OpenedPlugin::descriptor(std::string_view kind, std::
   return *found->second;
 }
 
-ComponentHandle::ComponentHandle(const ComponentDescriptor& descriptor, const Json& params) : descriptor_(&descriptor) {
+ComponentHandle::ComponentHandle(const ComponentDescriptor& descriptor, const Json& params, const Callee* callee)
+    : descriptor_(&descriptor), callee_(callee) {
+  const Entered entered(callee_, "create");
   Report report;
   component_ = descriptor.create(params.dump().c_str(), report.sink());
   if (component_ == nullptr) {
     report.rethrow();
     throw Error(ErrorCode::kPlugin, "it could not be made and does not say why");
   }
+  if (callee_ != nullptr) ++callee_->living;
 }
 
 ComponentHandle::ComponentHandle(ComponentHandle&& other) noexcept
     : descriptor_(other.descriptor_),
+      callee_(other.callee_),
       component_(std::exchange(other.component_, nullptr)),
       inner_(std::move(other.inner_)) {}
 
 ComponentHandle& ComponentHandle::operator=(ComponentHandle&& other) noexcept {
   std::swap(descriptor_, other.descriptor_);
+  std::swap(callee_, other.callee_);
   std::swap(component_, other.component_);
   std::swap(inner_, other.inner_);
   return *this;
@@ -181,7 +190,11 @@ void ComponentHandle::reset() {
 }
 
 void ComponentHandle::destroy_all(const ErrorSink& sink) noexcept {
-  descriptor_->destroy(std::exchange(component_, nullptr), sink);
+  {
+    const Entered entered(callee_, "destroy");
+    descriptor_->destroy(std::exchange(component_, nullptr), sink);
+  }
+  if (callee_ != nullptr) --callee_->living;
   std::reverse(inner_.begin(), inner_.end());
   for (ComponentHandle& inner : inner_) inner.destroy_all(sink);
   inner_.clear();
@@ -197,6 +210,7 @@ void ComponentHandle::adopt(const std::string& pointer, ComponentHandle inner) {
                 pointer);
   }
   inner_.push_back(std::move(inner));
+  const Entered entered(callee_, "adopt");
   try {
     nesting->adopt(pointer, inner_.back().get());
   } catch (const Error& error) {
@@ -211,19 +225,21 @@ void ComponentHandle::require(std::string_view interface, uint32_t revision) con
                                          descriptor_->interface, descriptor_->revision, interface, revision));
 }
 
-ComponentHandle Loader::create(std::string_view id, const Json& params) {
+ComponentHandle Loader::create(std::string_view id, const Json& params, std::string_view node) {
   const ComponentInfo& component = catalogue_.at(id);
-  ComponentHandle handle(open(component.plugin).descriptor(component.kind, component.name), params);
+  const OpenedPlugin& plugin = open(component.plugin);
+  const Callee& self = callee(plugin.info().id, plugin.info().version, plugin.info().path.native(), id, node);
+  ComponentHandle handle(plugin.descriptor(component.kind, component.name), params, &self);
   for (const NestedPlace& place : nested_places(params, component.parameters)) {
-    handle.adopt(place.pointer, create_inner(place, params));
+    handle.adopt(place.pointer, create_inner(place, params, node));
   }
   return handle;
 }
 
-ComponentHandle Loader::create_inner(const NestedPlace& place, const Json& params) {
+ComponentHandle Loader::create_inner(const NestedPlace& place, const Json& params, std::string_view node) {
   const Json* const with = find_value(params, place.pointer + "/with");
   try {
-    return create(place.use, with == nullptr ? Json::object() : *with);
+    return create(place.use, with == nullptr ? Json::object() : *with, node);
   } catch (const Error& error) {
     const ComponentInfo* const info = catalogue_.find(place.use);
     const bool blames_plugin = error.code() == ErrorCode::kPlugin && info != nullptr;

@@ -13,6 +13,7 @@
 #include <core/json/json.hpp>
 #include <core/plugin/catalogue.hpp>
 #include <core/plugin/refusal.hpp>
+#include <core/process/breadcrumb.hpp>
 #include <core/schema/annotations.hpp>
 #include <tenon/component.hpp>
 #include <tenon/registration.hpp>
@@ -44,8 +45,8 @@ class ComponentHandle {
   ComponentHandle() = default;
 
   /// Constructs the component. `params` is complete: all defaults are in it. \throws Error of the component's own code,
-  /// with the parameter's pointer where one is to blame.
-  ComponentHandle(const ComponentDescriptor& descriptor, const Json& params);
+  /// with the parameter's pointer where one is to blame. `callee` is what crash reports call it.
+  ComponentHandle(const ComponentDescriptor& descriptor, const Json& params, const Callee* callee = nullptr);
   ComponentHandle(ComponentHandle&& other) noexcept;
   ComponentHandle& operator=(ComponentHandle&& other) noexcept;
   ~ComponentHandle();
@@ -53,6 +54,9 @@ class ComponentHandle {
   [[nodiscard]] explicit operator bool() const noexcept { return component_ != nullptr; }
   [[nodiscard]] Component& get() const noexcept { return *component_; }
   [[nodiscard]] const ComponentDescriptor& descriptor() const noexcept { return *descriptor_; }
+
+  /// For Entered, around every call into the component. May be nullptr.
+  [[nodiscard]] const Callee* callee() const noexcept { return callee_; }
 
   /// The component as its interface: `handle.as<Dataset>()`. \throws Refusal ("interface") when it is of another kind.
   template <class Interface>
@@ -74,6 +78,7 @@ class ComponentHandle {
   void destroy_all(const ErrorSink& sink) noexcept;
 
   const ComponentDescriptor* descriptor_ = nullptr;
+  const Callee* callee_ = nullptr;
   Component* component_ = nullptr;
   std::vector<ComponentHandle> inner_;  // in the order of their creation
 };
@@ -88,8 +93,8 @@ class Loader {
   /// Makes a component and hands it those that its parameters name, opening their plugins first where that has not
   /// happened yet. The catalogue decides: a component of a refused plugin throws Refusal with that plugin's reason, an
   /// unknown one Error (kConfig). An error of an inner component names it, its plugin and its place, and has the
-  /// pointer below the outer one's parameters.
-  [[nodiscard]] ComponentHandle create(std::string_view id, const Json& params);
+  /// pointer below the outer one's parameters. `node` is what crash reports call the place in the pipeline.
+  [[nodiscard]] ComponentHandle create(std::string_view id, const Json& params, std::string_view node = {});
 
   /// Opens the plugin of that id unless it is open. A built-in one cannot be opened.
   const OpenedPlugin& open(std::string_view plugin);
@@ -98,7 +103,7 @@ class Loader {
   [[nodiscard]] std::span<const std::unique_ptr<OpenedPlugin>> opened() const noexcept { return opened_; }
 
  private:
-  [[nodiscard]] ComponentHandle create_inner(const NestedPlace& place, const Json& params);
+  [[nodiscard]] ComponentHandle create_inner(const NestedPlace& place, const Json& params, std::string_view node);
 
   Catalogue catalogue_;
   std::vector<std::unique_ptr<OpenedPlugin>> opened_;

@@ -131,6 +131,7 @@ PortRule port_from(const Json& json, const std::string& pointer) {
     port.optional = members.flag("optional");
     if (members.optional("like") != nullptr) port.like = members.text("like");
     if (members.optional("classes") != nullptr) port.classes = members.text("classes");
+    if (members.optional("copies") != nullptr) port.copies = members.text("copies");
   }
   members.done();
   return port;
@@ -164,12 +165,14 @@ void check_interface(const ComponentInfo& component) {
                               component.id(), fmt::join(kinds, ", ")));
   }
   if (component.interface == known->interface && component.revision == known->revision) return;
+  const bool is_newer = component.revision > known->revision;
   throw Refusal(
       "revision",
-      fmt::format("its component {} was built for {} revision {}, this Tenon has {} revision {}; {}", component.id(),
-                  component.interface, component.revision, known->interface, known->revision,
-                  component.revision > known->revision ? "use a newer Tenon, or rebuild the plugin with this one's SDK"
-                                                       : kRebuild));
+      fmt::format("its component {} was built for {} revision {}, this Tenon has {} revision {}: the plugin is "
+                  "{} than this Tenon; {}",
+                  component.id(), component.interface, component.revision, known->interface, known->revision,
+                  is_newer ? "newer" : "older",
+                  is_newer ? "use a newer Tenon, or rebuild the plugin with this one's SDK" : kRebuild));
 }
 
 /// The kinds of components that parameters take must be ones that are made from parameters.
@@ -237,14 +240,14 @@ Json manifest_json(std::string_view text) {
   }
 }
 
-ComponentInfo parse_component(const Json& json, const std::string& pointer) {
+ComponentInfo parse_component(const Json& json, const std::string& pointer, Revisions revisions) {
   Members members(json, pointer);
   ComponentInfo component;
   component.kind = members.text("kind");
   component.name = members.text("name");
   component.interface = members.text("interface");
   component.revision = members.number("revision");
-  check_interface(component);
+  if (revisions == Revisions::kOurs) check_interface(component);
   if (!is_name(component.name)) throw wrong(members.at("name"), "names match [a-z][a-z0-9_]*");
   component.summary = members.text("summary");
   component.parameters = members.required("parameters");
@@ -259,11 +262,14 @@ ComponentInfo parse_component(const Json& json, const std::string& pointer) {
   component.metrics = members.list("metrics", metric_from);
   component.abilities = members.texts("abilities");
   component.traits = members.texts("traits");
+  if (const Json* example = members.optional("example"); example != nullptr && !example->is_object()) {
+    throw wrong(members.at("example"), "an object is expected");
+  }
   members.done();
   return component;
 }
 
-PluginInfo parse_manifest(const Json& manifest) {
+PluginInfo parse_manifest(const Json& manifest, Revisions revisions) {
   Members members(manifest, "");
   if (const uint32_t format = members.number("manifest"); format != kFormat) {
     throw Refusal("manifest-format", fmt::format("its manifest has format {}, this Tenon reads format {}; {}", format,
@@ -274,11 +280,13 @@ PluginInfo parse_manifest(const Json& manifest) {
   plugin.version = members.text("version");
   plugin.licence = members.text("licence");
   plugin.api = members.number("api");
-  check_api(plugin.api);
+  if (revisions == Revisions::kOurs) check_api(plugin.api);
   plugin.fingerprint = members.text("fingerprint");
   plugin.namespaces = members.texts("namespaces");
   (void)members.required("components");
-  plugin.components = members.list("components", parse_component);
+  plugin.components = members.list("components", [&](const Json& json, const std::string& pointer) {
+    return parse_component(json, pointer, revisions);
+  });
   for (ComponentInfo& component : plugin.components) {
     component.plugin = plugin.id;
   }

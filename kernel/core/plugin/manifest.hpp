@@ -58,15 +58,19 @@ struct PluginInfo {
 /// A manifest's text as JSON. \throws Refusal ("manifest") for text that is not JSON. [any thread]
 [[nodiscard]] Json manifest_json(std::string_view text);
 
+/// Which revisions of the interfaces and of the plugin API are taken: those that this Tenon has, or all, for comparing.
+enum class Revisions { kOurs, kAny };
+
 /// A manifest as values; `path`, `build_id` and `needed` stay empty. An unknown member is refused, so that a manifest
 /// of a later format is not half understood. \throws Refusal ("manifest", "manifest-format", "api", "unknown-kind",
 /// "revision") with the JSON pointer of what is wrong. [any thread]
-[[nodiscard]] PluginInfo parse_manifest(const Json& manifest);
+[[nodiscard]] PluginInfo parse_manifest(const Json& manifest, Revisions revisions = Revisions::kOurs);
 [[nodiscard]] PluginInfo parse_manifest(std::string_view text);
 
 /// One entry of "components", also what a descriptor's describe() returns; `pointer` says where it stands.
 /// \throws Refusal ("manifest", "unknown-kind", "revision").
-[[nodiscard]] ComponentInfo parse_component(const Json& json, const std::string& pointer);
+[[nodiscard]] ComponentInfo parse_component(const Json& json, const std::string& pointer,
+                                            Revisions revisions = Revisions::kOurs);
 
 /// As much of a manifest's identity as can be read of one that parse_manifest refuses.
 struct ManifestIdentity {

@@ -1,17 +1,15 @@
 // dlopen, and its messages made clear.
 #include <core/plugin/open_library.hpp>
 
-#include <cxxabi.h>
 #include <dlfcn.h>
 #include <algorithm>
 #include <array>
-#include <cstdlib>
-#include <memory>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include <core/plugin/elf.hpp>
+#include <core/plugin/symbols.hpp>
 
 namespace tenon::core {
 namespace {
@@ -45,13 +43,6 @@ constexpr std::array kSources{Source{"libcudart.so", "PyPI: nvidia-cuda-runtime,
                               Source{"libc10", "libtorch, which TENON_LIBTORCH names"},
                               Source{"libtenon", "Tenon's own lib folder"},
                               Source{"libopencv", "Debian: libopencv-dev"}};
-
-std::string demangled(const std::string& symbol) {
-  int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> name(abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status),
-                                                    std::free);
-  return status == 0 && name != nullptr ? std::string(name.get()) : symbol;
-}
 
 bool needs(const std::filesystem::path& library, std::string_view name) {
   try {

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include <core/json/pointer.hpp>
 #include <core/resolve/layers.hpp>
 #include <core/resolve/merge.hpp>
 #include <core/resolve/set.hpp>
@@ -15,6 +16,16 @@ namespace {
 const Json& pipeline_schema() {
   static const Json schema = Json::parse(embedded_schema("pipeline-1"));
   return schema;
+}
+
+/// Lists that the format gives stand there before --set, which counts their elements.
+void add_default_lists(Tree& pipeline) {
+  const Origin origin{.kind = LayerKind::kDefault, .subject = kPipelineFormat};
+  for (const auto& [key, schema] : pipeline_schema().at("properties").items()) {
+    const Json* const list = find_member(schema, "default");
+    if (list == nullptr || !list->is_array() || pipeline.find(key) != nullptr) continue;
+    pipeline.members.emplace_back(key, make_tree(*list, origin));
+  }
 }
 
 }  // namespace
@@ -35,13 +46,16 @@ Resolved resolve(const ResolveRequest& request, Diagnostics& diagnostics) {
   if (!complete) return {};
 
   for (Tree& overlay : overlays) merge_layer(*tree, std::move(overlay), StrayNull::kWarning, diagnostics);
+  add_default_lists(*tree);
   std::vector<std::string> references = reader.references();
-  for (const std::string& argument : request.sets) apply_set(*tree, argument, references, diagnostics);
+  for (const std::string& argument : request.sets) {
+    apply_set(*tree, argument, request.parameters, references, diagnostics);
+  }
   substitute_variables(*tree, references, diagnostics);
 
   auto [value, origins] = flatten(std::move(*tree));
   Resolved resolved(std::move(value), std::move(origins));
-  resolved.apply("", pipeline_schema(), {.noun = "key"}, "the pipeline format", diagnostics);
+  resolved.apply("", pipeline_schema(), {.noun = "key"}, kPipelineFormat, diagnostics);
   return resolved;
 }
 

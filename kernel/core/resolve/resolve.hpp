@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -18,12 +19,18 @@
 
 namespace tenon::core {
 
+/// Whose default a value is that the pipeline format itself gives.
+inline constexpr const char* kPipelineFormat = "the pipeline format";
+
 /// What to resolve. Relative paths count from the process's current directory.
 struct ResolveRequest {
   std::filesystem::path pipeline;   ///< Named in every message as it is written here.
   std::optional<std::string> text;  ///< When given, stands for the content of `pipeline`, which is not read.
   std::vector<std::filesystem::path> overlays;  ///< Arguments of --overlay in order.
   std::vector<std::string> sets;                ///< Arguments of --set in order: "path=json" or "+path=json".
+  /// The schema of a component's parameters, by "kind:name", or null. Where it is given, no message shows a value of
+  /// --set that is no JSON and may be a secret: of parameters whose schema is not known, or has one at that place.
+  std::function<const Json*(std::string_view component)> parameters = {};
 };
 
 /// The merged pipeline and the origin of each of its values. After errors it holds what could be understood: a value is
@@ -63,6 +70,9 @@ class Resolved {
   /// The string at a pointer as a path: a relative one counted from the folder of the file that wrote it, from the
   /// current directory when --set or a default did. Nothing when the value is not a string.
   [[nodiscard]] std::optional<std::filesystem::path> path(std::string_view pointer) const;
+
+  /// Adds a member that nobody wrote to the object that is to hold it; its origin is "default of `subject`".
+  void add_default(std::string_view pointer, Json value, std::string subject);
 
   /// Checks the value at `pointer` against a schema and fills in its defaults, whose origin is then "default of
   /// `subject`". A missing value is taken as an empty object and added. Returns false when errors were reported. What

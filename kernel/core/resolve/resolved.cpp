@@ -103,6 +103,11 @@ std::optional<std::filesystem::path> Resolved::path(std::string_view pointer) co
   return from.folder == nullptr ? path : *from.folder / path;
 }
 
+void Resolved::add_default(std::string_view pointer, Json value, std::string subject) {
+  append_member(*look_up(value_, nodes_, parent_pointer(pointer)), last_segment(pointer), std::move(value));
+  origins_.put(pointer, {.kind = LayerKind::kDefault, .subject = std::move(subject)});
+}
+
 bool Resolved::apply_schema(std::string_view pointer, const Json& schema, std::string subject,
                             Diagnostics& diagnostics) {
   CheckContext context{.subject = subject};

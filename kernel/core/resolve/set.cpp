@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -13,6 +14,7 @@
 #include <core/json/reader.hpp>
 #include <core/resolve/merge.hpp>
 #include <core/resolve/variables.hpp>
+#include <core/schema/annotations.hpp>
 #include <core/schema/describe.hpp>
 #include <core/text/suggest.hpp>
 
@@ -31,10 +33,12 @@ std::string quoted_form(std::string_view path, std::string_view value) {
 
 class Setter {
  public:
-  Setter(Tree& root, const std::string& argument, std::vector<std::string>& references, Diagnostics& diagnostics)
+  Setter(Tree& root, const std::string& argument, const ParameterSchemas& parameters,
+         std::vector<std::string>& references, Diagnostics& diagnostics)
       : root_(root),
         source_(std::make_shared<const Source>("--set", argument, Source::Kind::kArgument)),
         folder_(std::make_shared<const std::filesystem::path>()),
+        parameters_(parameters),
         references_(references),
         diagnostics_(diagnostics) {}
 
@@ -102,6 +106,12 @@ class Setter {
       diagnostic.label = value.empty() ? "write null to delete, \"\" for an empty text"
                                        : fmt::format("for a text write {}", quoted_form(path, value));
       diagnostic.span.end = std::max(diagnostic.span.end, diagnostic.span.begin);
+      if (!value.empty() && may_be_secret()) {
+        diagnostic.message = "the value is not JSON, and is not shown: it may be a secret";
+        diagnostic.label =
+            fmt::format("a secret is named: --set '{}={{\"env\": \"NAME\"}}'; a text stands in quotes", path);
+        diagnostic.hidden.push_back(diagnostic.span);
+      }
       diagnostics_.add(std::move(diagnostic));
       return std::nullopt;
     }
@@ -109,6 +119,33 @@ class Setter {
     tree.origin.key = path_.back().span;
     collect_references(tree, references_);
     return tree;
+  }
+
+  /// Whether the argument sets a secret, or something among the parameters of a component that nobody knows.
+  [[nodiscard]] bool may_be_secret() const {
+    if (!parameters_) return false;
+    // Of components within components the innermost counts; without "with" the whole of a component is set.
+    std::optional<bool> verdict;
+    const Tree* holder = &root_;
+    std::vector<std::string> names;
+    for (const Segment& segment : path_) names.push_back(segment.key);
+    for (std::size_t i = 0; i <= names.size(); ++i) {
+      const Tree* const use = holder == nullptr ? nullptr : holder->find("use");
+      const bool at_parameters = i < names.size() && names[i] == "with";
+      if (at_parameters || (i == names.size() && use != nullptr)) {
+        const Json* const schema = use != nullptr && use->text() != nullptr ? parameters_(*use->text()) : nullptr;
+        const std::span<const std::string> place = std::span(names).subspan(std::min(i + 1, names.size()));
+        if (use != nullptr || !verdict) verdict = schema == nullptr || may_hold_secret(*schema, place);
+      }
+      if (i < names.size() && holder != nullptr) holder = child(*holder, names[i]);
+    }
+    return verdict.value_or(false);
+  }
+
+  [[nodiscard]] static const Tree* child(const Tree& holder, const std::string& name) {
+    if (!holder.is_array()) return holder.find(name);
+    const std::optional<std::size_t> index = array_index(name);
+    return index && *index < holder.elements.size() ? &holder.elements[*index] : nullptr;
   }
 
   /// The object or list that holds the path's last name. Objects that are missing on the way are made.
@@ -227,6 +264,7 @@ class Setter {
   Tree& root_;
   SourcePtr source_;
   std::shared_ptr<const std::filesystem::path> folder_;
+  const ParameterSchemas& parameters_;
   std::vector<std::string>& references_;
   Diagnostics& diagnostics_;
   std::vector<Segment> path_;
@@ -237,9 +275,9 @@ class Setter {
 
 }  // namespace
 
-void apply_set(Tree& root, const std::string& argument, std::vector<std::string>& references,
-               Diagnostics& diagnostics) {
-  Setter(root, argument, references, diagnostics).apply();
+void apply_set(Tree& root, const std::string& argument, const ParameterSchemas& parameters,
+               std::vector<std::string>& references, Diagnostics& diagnostics) {
+  Setter(root, argument, parameters, references, diagnostics).apply();
 }
 
 }  // namespace tenon::core

@@ -79,6 +79,17 @@ Tree make_tree(const Document& document, LayerKind kind, std::shared_ptr<const s
   return Maker{document.places, common}.make(document.value, PlaceTable::kRoot);
 }
 
+Tree make_tree(const Json& value, const Origin& origin) {
+  Tree tree{.value = value, .origin = origin};
+  if (value.is_structured()) tree.value = value.is_object() ? Json::object() : Json::array();
+  if (value.is_object()) {
+    for (const auto& [key, member] : value.items()) tree.members.emplace_back(key, make_tree(member, origin));
+  } else if (value.is_array()) {
+    for (const Json& element : value) tree.elements.push_back(make_tree(element, origin));
+  }
+  return tree;
+}
+
 std::pair<Json, PointerTable<Origin>> flatten(Tree tree) {
   PointerTable<Origin> origins;
   origins[PointerTable<Origin>::kRoot] = tree.origin;

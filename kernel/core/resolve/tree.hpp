@@ -41,6 +41,9 @@ struct Tree {
 [[nodiscard]] Tree make_tree(const Document& document, LayerKind kind,
                              std::shared_ptr<const std::filesystem::path> folder);
 
+/// A value whose every part has this origin.
+[[nodiscard]] Tree make_tree(const Json& value, const Origin& origin);
+
 /// The tree as a value, and its origins by pointer; a member that was deleted has that of the null.
 [[nodiscard]] std::pair<Json, PointerTable<Origin>> flatten(Tree tree);
 

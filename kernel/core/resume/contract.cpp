@@ -91,6 +91,16 @@ Change change_of(const std::string& root, const Difference& difference, Verdict 
   return change;
 }
 
+/// Resolved paths are absolute.
+bool is_moved_along(const Difference& difference, const PipelineFolders& folders) {
+  if (folders.before.empty() || difference.before == nullptr || difference.after == nullptr) return false;
+  if (!difference.before->is_string() || !difference.after->is_string()) return false;
+  const std::filesystem::path was(difference.before->get_ref<const std::string&>());
+  const std::filesystem::path is(difference.after->get_ref<const std::string&>());
+  return was.is_absolute() && is.is_absolute() &&
+         was.lexically_relative(folders.before) == is.lexically_relative(folders.now);
+}
+
 /// What is switched off is not there.
 Json without_disabled(const Json& pipeline) {
   Json enabled = pipeline;
@@ -152,13 +162,15 @@ std::string padded(const std::string& text, std::size_t width) {
 
 }  // namespace
 
-std::vector<Change> compare_pipelines(const Json& before, const Json& after, const Graph& graph) {
+std::vector<Change> compare_pipelines(const Json& before, const Json& after, const Graph& graph,
+                                      const PipelineFolders& folders) {
   const Json was = without_disabled(before);
   const Json is = without_disabled(after);
   const ContractRules rules(was, is, graph);
   std::vector<Change> changes;
   std::vector<std::string> path;
   walk(&was, &is, path, [&](const Difference& difference) {
+    if (is_moved_along(difference, folders)) return;
     changes.push_back(change_of("", difference, rules.of_pipeline(difference)));
   });
   add_optimizers_of_new_models(graph, changes);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <set>
 #include <span>
@@ -32,10 +33,18 @@ struct Change {
   std::string begins_anew;
 };
 
+/// Where the file of a pipeline lay and lies, both absolute; `before` is empty where that is not known.
+struct PipelineFolders {
+  std::filesystem::path before;
+  std::filesystem::path now;
+};
+
 /// The pipeline of a checkpoint's run (its config.resolved.json) against that of now (graph.resolved), of which `graph`
 /// is the graph. By place. Lists of equal length are compared element by element, others as a whole, "stop" and
-/// "observe" always by element. A node of another component is one change.
-[[nodiscard]] std::vector<Change> compare_pipelines(const Json& before, const Json& after, const Graph& graph);
+/// "observe" always by element. A node of another component is one change. A path that leads from the pipeline's folder
+/// where it led before is the same, so that a project may be moved as a whole.
+[[nodiscard]] std::vector<Change> compare_pipelines(const Json& before, const Json& after, const Graph& graph,
+                                                    const PipelineFolders& folders = {});
 
 /// "provenance" of a checkpoint's state.json against what is in force now. `graph` tells which datasets training reads.
 [[nodiscard]] std::vector<Change> compare_provenance(const Json& before, const Json& now, const Graph& graph);

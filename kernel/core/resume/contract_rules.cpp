@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include <core/json/pointer.hpp>
+#include <core/schema/annotations.hpp>
 
 namespace tenon::core {
 namespace {
@@ -19,6 +20,7 @@ constexpr const char* kIncomparable = "training is unchanged; what was measured 
 constexpr const char* kFromHere = "counts from here on; equal bytes are no longer promised";
 constexpr const char* kConverted = "the position is converted in samples; equal bytes are no longer promised";
 constexpr const char* kAtTheStart = "training is unchanged: first values are read before the first step alone";
+constexpr const char* kSameItems = "what the file holds counts, and is compared as provenance";
 constexpr const char* kInForce = "what is in force counts, and is compared as provenance";
 
 Verdict applied(std::string consequence) { return {Effect::kApplied, "", std::move(consequence), ""}; }
@@ -117,6 +119,18 @@ std::string kind_of(const Json* node, const Json* nodes) {
 bool counts_until_end(const Json& with) {
   if (with.is_structured()) return std::any_of(with.begin(), with.end(), counts_until_end);
   return with == "end";
+}
+
+/// The parameter at `path`, which begins "nodes", NAME, "with", names a file.
+bool names_a_file(const Node& node, const std::vector<std::string>& path) {
+  std::string wanted;
+  for (std::size_t i = 3; i < path.size(); ++i) wanted = child_pointer(wanted, path[i]);
+  bool found = false;
+  Json with = node.with;
+  visit_annotated(with, node.info->parameters, "", [&](const Json& /*value*/, const Json& rule, const std::string& at) {
+    found = found || (at == wanted && rule.contains("x-path"));
+  });
+  return found;
 }
 
 bool is_same_kind_of_device(const Difference& difference) {
@@ -254,6 +268,10 @@ Verdict ContractRules::data_node(const Difference& difference, const std::string
   const std::vector<std::string>& path = difference.path;
   const std::string parameter = path.size() > 3 && path[2] == "with" ? path[3] : "";
   if (kind == "loader" && (parameter == "workers" || parameter == "prefetch")) return applied(kUnchanged);
+  const Node* const node = graph_.find(path[1]);
+  if (kind == "dataset" && node != nullptr && !parameter.empty() && names_a_file(*node, path)) {
+    return applied(kSameItems);
+  }
   if (!fit_.contains(path[1])) return validate_.contains(path[1]) ? measured(kIncomparable) : applied(kUnchanged);
   return refused(kind == "loader" && parameter == "batch" ? "batch" : "data", kConverted);
 }

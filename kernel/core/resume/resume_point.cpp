@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <core/process/crash_file.hpp>
 #include <core/resume/copy.hpp>
 #include <core/storage/checkpoint_index.hpp>
 #include <core/storage/event_log.hpp>
@@ -218,6 +219,7 @@ RunDirectory rewind(ResumePoint& point) {
     if (place.step > step) (void)set_aside(place.path);
   }
   (void)cut_log(point.directory.log(), step);
+  set_crash_aside(point.directory.path());
   return std::move(point.directory);
 }
 

@@ -52,7 +52,8 @@ struct ResumePoint {
                                                            const ResumeRequest& request);
 
 /// Makes the run as it was when the checkpoint was written and returns the directory to go on in, locked. Damaged newer
-/// checkpoints are renamed aside ("step-000200.damaged", ".damaged-2", …), the log is cut.
+/// checkpoints are renamed aside ("step-000200.damaged", ".damaged-2", …), the log is cut, crash.json becomes
+/// crash-1.json, crash-2.json, ….
 ///
 /// A branch gets a new run directory of that name beside: its configuration and descriptions, the checkpoint, the best
 /// one where index.json names one at or before that step and it verifies, index.json and log up to there. The old run

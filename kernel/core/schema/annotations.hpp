@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,13 @@ namespace tenon::core {
 /// visited. `pointer` is the place of `value`.
 using VisitAnnotated = std::function<void(Json& value, const Json& schema, const std::string& pointer)>;
 void visit_annotated(Json& value, const Json& schema, const std::string& pointer, const VisitAnnotated& visit);
+
+/// Whether a value of this schema is a secret or holds one. `root` is where its references point.
+[[nodiscard]] bool holds_secret(const Json& schema, const Json& root);
+
+/// Whether what is written at this place below a value of `schema` may be a secret: also at a place of no meaning among
+/// parameters of which one is.
+[[nodiscard]] bool may_hold_secret(const Json& schema, std::span<const std::string> place);
 
 /// A component that stands as a parameter.
 struct NestedPlace {

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <core/json/pointer.hpp>
+#include <core/schema/annotations.hpp>
 #include <core/schema/describe.hpp>
 #include <core/text/suggest.hpp>
 #include <core/units.hpp>
@@ -105,23 +106,6 @@ TextForms text_forms(const std::vector<const Json*>& forms) {
   return texts;
 }
 
-/// Whether a value of this schema is a secret or holds one.
-bool holds_secret(const Json& unresolved, const Json& root, int depth = 0) {
-  const Json& schema = follow_reference(unresolved, root);
-  if (!schema.is_object() || depth > 5) return false;
-  if (find_member(schema, "x-secret") != nullptr) return true;
-  const auto below = [&](const Json& part) { return holds_secret(part, root, depth + 1); };
-  for (const char* const part : {"items", "additionalProperties"}) {
-    const Json* const found = find_member(schema, part);
-    if (found != nullptr && below(*found)) return true;
-  }
-  for (const char* const parts : {"properties", "anyOf", "oneOf"}) {
-    const Json* const found = find_member(schema, parts);
-    if (found != nullptr && std::any_of(found->begin(), found->end(), below)) return true;
-  }
-  return false;
-}
-
 bool is_about_type(const Violation& violation, const std::string& pointer) {
   return violation.pointer == pointer && violation.at == Violation::At::kValue && violation.code != "out-of-range" &&
          violation.code != "bad-length" && violation.code != "bad-format";
@@ -200,9 +184,11 @@ Violation Validator::wrong_type(const Json& value, const Json& schema, const std
     for (const UnitKind unit : units) {
       const bool first = violation.label.empty();
       violation.text += fmt::format(" {} {}", first ? "such as" : "or", unit_example(unit));
-      violation.label += fmt::format("{} {}", first ? "write" : " or", with_unit(dump(value), unit));
+      violation.label += fmt::format("{} {}", first ? "write" : " or", with_units(dump(value), unit));
     }
-    violation.replacement = with_unit(dump(value), units.front());
+    // Which of several was meant is for a person to say.
+    const bool one_reading = units.size() == 1 && units.front() != UnitKind::kSpan;
+    if (one_reading) violation.replacement = with_units(dump(value), units.front());
     return violation;
   }
   const bool is_component = std::any_of(forms.begin(), forms.end(),

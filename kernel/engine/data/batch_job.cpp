@@ -77,6 +77,8 @@ void BatchJob::run(int64_t task, int worker) noexcept {
   try {
     Place place(*this, task);
     stream_.run({sample, request_.epoch, request_.epochs, 0}, place, own.workspace);
+  } catch (const DataError& error) {
+    fail(task, error.code(), error.what(), error.node());
   } catch (const Error& error) {
     fail(task, error.code(), error.what());
   } catch (const std::exception& error) {
@@ -101,10 +103,10 @@ void* BatchJob::place(std::size_t task, std::size_t index, std::span<const int64
   return std::equal(shape.begin(), shape.end(), field.shape.begin()) ? field.data + task * field.stride : nullptr;
 }
 
-void BatchJob::fail(int64_t task, ErrorCode code, std::string message) {
+void BatchJob::fail(int64_t task, ErrorCode code, std::string message, std::string node) {
   const std::lock_guard lock(mutex_);
   if (!failure_ || task < failure_->task) {
-    failure_ = Failure{task, code, std::move(message)};
+    failure_ = Failure{task, code, std::move(message), std::move(node)};
     first_failure_.store(task, std::memory_order_relaxed);
   }
 }
@@ -119,21 +121,22 @@ void BatchJob::check_shapes() const {
     }
     const auto text = [](const Shape& shape) { return to_string(std::vector<Dim>(shape.begin(), shape.end())); };
     const FieldSpec& field = layout_.spec[i];
-    const bool maybe_text = field.dtype == Dtype::kUint8 && field.shape.size() == 1;
-    throw Error(
+    const bool maybe_text = may_be_text(field);
+    throw DataError(
         ErrorCode::kData,
         fmt::format("field \"{}\" has different shapes within batch {} of epoch {} of \"{}\": sample {} has {}, "
                     "sample {}, the first of the batch, has {}; {}crop, resize or pad them to one shape",
                     field.name, request_.index, request_.epoch, stream_.dataset_node(),
                     request_.samples[static_cast<std::size_t>(other - shapes.begin())], text(*other),
                     request_.samples.front(), text(shapes.front()),
-                    maybe_text ? "if it is text, put transform:encode_categories before the loader; if not, " : ""));
+                    maybe_text ? "if it is text, put transform:encode_categories before the loader; if not, " : ""),
+        "", field.name);
   }
 }
 
 Batch BatchJob::finish() {
   if (failure_) {
-    throw Error(failure_->code, failure_->message);
+    throw DataError(failure_->code, failure_->message, failure_->node);
   }
   check_shapes();
   Batch batch;

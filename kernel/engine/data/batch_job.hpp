@@ -68,6 +68,7 @@ class BatchJob final : public Job {
     int64_t task = 0;
     ErrorCode code = ErrorCode::kData;
     std::string message;
+    std::string node;  ///< Empty where no node is at fault.
   };
   struct Field {
     std::byte* data = nullptr;
@@ -77,7 +78,7 @@ class BatchJob final : public Job {
   };
 
   [[nodiscard]] void* place(std::size_t task, std::size_t index, std::span<const int64_t> shape);
-  void fail(int64_t task, ErrorCode code, std::string message);
+  void fail(int64_t task, ErrorCode code, std::string message, std::string node = {});
   void check_shapes() const;
 
   const Stream& stream_;

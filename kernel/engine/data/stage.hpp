@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include <core/process/breadcrumb.hpp>
 #include <engine/data/memory.hpp>
 #include <tenon/components/transform.hpp>
 #include <tenon/sample.hpp>
@@ -38,6 +39,7 @@ struct Stage {
   std::string component;                 ///< "transform:random_shift"
   uint64_t key = 0;                      ///< name_key(node)
   const Transform* transform = nullptr;  ///< nullptr: the dataset
+  const core::Callee* callee = nullptr;  ///< What crash reports call the component
   Spec spec;                             ///< what comes out
   std::vector<int> source;               ///< for each field of `spec` its position in the input's spec, or -1
 };

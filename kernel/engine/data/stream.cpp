@@ -58,6 +58,7 @@ void check(const Stage& stage) {
 
 template <class Ask>
 void ask_spec(Stage& stage, const Ask& ask) {
+  const core::Entered entered(stage.callee, "spec");
   try {
     stage.spec = ask();
   } catch (const Error& error) {
@@ -73,14 +74,15 @@ void ask_spec(Stage& stage, const Ask& ask) {
 Stream::Stream(DatasetNode dataset, std::vector<TransformNode> transforms, uint64_t seed)
     : dataset_(dataset.dataset), seed_(seed) {
   stages_.reserve(transforms.size() + 1);
-  Stage first{std::move(dataset.node), std::move(dataset.component), 0, nullptr, {}, {}};
+  Stage first{std::move(dataset.node), std::move(dataset.component), 0, nullptr, dataset.callee, {}, {}};
   ask_spec(first, [&] { return dataset_->spec(); });
   first.source.assign(first.spec.size(), -1);
   stages_.push_back(std::move(first));
   for (TransformNode& transform : transforms) {
     const Spec& in = stages_.back().spec;
     const uint64_t key = name_key(transform.node);
-    Stage stage{std::move(transform.node), std::move(transform.component), key, transform.transform, {}, {}};
+    Stage stage{
+        std::move(transform.node), std::move(transform.component), key, transform.transform, transform.callee, {}, {}};
     ask_spec(stage, [&] { return stage.transform->spec(in); });
     for (const FieldSpec& field : stage.spec) {
       const FieldSpec* source = find(in, field.name);
@@ -91,6 +93,7 @@ Stream::Stream(DatasetNode dataset, std::vector<TransformNode> transforms, uint6
 }
 
 int64_t Stream::size() const {
+  const core::Entered entered(stages_.front().callee, "size");
   try {
     return dataset_->size();
   } catch (...) {
@@ -113,6 +116,7 @@ void Stream::run(const SampleKey& key, Destination& destination, Workspace& work
 }
 
 void Stream::run_stage(const Stage& stage, const SampleKey& key, StageSample& sample) const {
+  const core::Entered entered(stage.callee, stage.transform == nullptr ? "read" : "apply", key.index);
   try {
     if (stage.transform == nullptr) {
       dataset_->read(key.index, sample);
@@ -123,8 +127,10 @@ void Stream::run_stage(const Stage& stage, const SampleKey& key, StageSample& sa
     }
     sample.finish();
   } catch (...) {
-    throw Error(ErrorCode::kData, fmt::format("{}, sample {} of \"{}\", epoch {}: {}", who(stage), key.index,
-                                              dataset_node(), key.epoch, cause()));
+    throw DataError(
+        ErrorCode::kData,
+        fmt::format("{}, sample {} of \"{}\", epoch {}: {}", who(stage), key.index, dataset_node(), key.epoch, cause()),
+        stage.node);
   }
 }
 

@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <engine/data/stage.hpp>
 #include <tenon/components/dataset.hpp>
 #include <tenon/components/transform.hpp>
+#include <tenon/error.hpp>
 
 namespace tenon::engine {
 
@@ -16,6 +18,7 @@ struct DatasetNode {
   std::string node;
   std::string component;  ///< "dataset:digits"
   const Dataset* dataset = nullptr;
+  const core::Callee* callee = nullptr;  ///< What crash reports call it.
 };
 
 /// A transform as a node of the pipeline; likewise.
@@ -23,6 +26,7 @@ struct TransformNode {
   std::string node;
   std::string component;
   const Transform* transform = nullptr;
+  const core::Callee* callee = nullptr;
 };
 
 /// Which sample, and when. Together with the seed and a node's name this is the key of all random numbers.
@@ -39,6 +43,25 @@ class Workspace {
   friend class Stream;
   Arena arena_;
   std::vector<std::vector<Value>> values_;  // by stage
+};
+
+/// True for bytes of no fixed number, as which texts come.
+[[nodiscard]] inline bool may_be_text(const FieldSpec& field) {
+  return field.dtype == Dtype::kUint8 && field.shape.size() == 1 && !field.shape.front().fixed();
+}
+
+/// What went wrong with a sample or a batch, and where: the node at fault, or the field that cannot be stacked.
+class DataError final : public Error {
+ public:
+  DataError(ErrorCode code, const std::string& message, std::string node, std::string field = {})
+      : Error(code, message), node_(std::move(node)), field_(std::move(field)) {}
+
+  [[nodiscard]] const std::string& node() const noexcept { return node_; }    ///< Empty where it is the batch's.
+  [[nodiscard]] const std::string& field() const noexcept { return field_; }  ///< Empty where it is a node's.
+
+ private:
+  std::string node_;
+  std::string field_;
 };
 
 /// Immutable after construction; run() is safe on many threads, each with a workspace of its own.

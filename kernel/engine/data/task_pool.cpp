@@ -4,6 +4,7 @@
 #include <exception>
 #include <utility>
 
+#include <core/process/alternate_stack.hpp>
 #include <tenon/error.hpp>
 
 namespace tenon::engine {
@@ -103,6 +104,7 @@ void TaskPool::fail(const std::string& cause) {
 }
 
 void TaskPool::work(int worker) noexcept {
+  const core::AlternateStack stack("loader", worker);
   try {
     if (on_thread_start_) {
       on_thread_start_();

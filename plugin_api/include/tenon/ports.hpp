@@ -29,6 +29,7 @@ struct Port {
   bool open = false;                ///< Known only once the plan is made.
   std::string like;                 ///< An input in the units of that other input, as a prediction is of its target.
   std::string classes;              ///< An input that scores the classes which that other input numbers, as logits do.
+  std::string copies;               ///< An output with the values of input fields as they are: see copy_of.
 
   /// A port with types and a shape.
   static Port of(std::string name, std::vector<Dtype> dtypes, std::vector<Axis> shape) {
@@ -67,6 +68,14 @@ struct Port {
   [[nodiscard]] Port classes_of(std::string other) const {
     Port port = *this;
     port.classes = std::move(other);
+    return port;
+  }
+
+  /// This output with the values of an input field as they are, perhaps in another type, so that scales and categories
+  /// of that field hold for it too. Where "$parameter" lists several fields: their values, joined along the last axis.
+  [[nodiscard]] Port copy_of(std::string fields) const {
+    Port port = *this;
+    port.copies = std::move(fields);
     return port;
   }
 

@@ -8,18 +8,21 @@
 //   static std::vector<std::string> traits();               "random", "data_dependent", "batch_coupled", "needs_cuda", …
 //   static std::vector<std::string> abilities();            optional abilities by versioned id
 //   static std::vector<tenon::MetricOutput> outputs();      values of a metric
+//   static tenon::Example example();                        what it can be tried with, where its rules do not tell
 // No list is edited, and nothing runs while the library is being opened.
 #pragma once
 
 #include <cstdint>
 #include <exception>
 #include <new>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <vector>
 
 #include <tenon/component.hpp>
+#include <tenon/example.hpp>
 #include <tenon/fingerprint.hpp>
 #include <tenon/params.hpp>
 #include <tenon/ports.hpp>
@@ -76,6 +79,7 @@ struct Description {
   std::vector<std::string> traits;
   std::vector<std::string> abilities;
   std::vector<MetricOutput> outputs;
+  std::optional<Example> example;
 };
 
 [[nodiscard]] std::string describe(const Description& description);
@@ -92,6 +96,7 @@ Description describe_class(const ComponentDescriptor& descriptor, const Fields& 
   if constexpr (requires { C::traits(); }) description.traits = C::traits();
   if constexpr (requires { C::abilities(); }) description.abilities = C::abilities();
   if constexpr (requires { C::outputs(); }) description.outputs = C::outputs();
+  if constexpr (requires { C::example(); }) description.example = C::example();
   return description;
 }
 

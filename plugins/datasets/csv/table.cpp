@@ -32,7 +32,7 @@ class Loader {
     require_utf8(text, problems_);
   }
 
-  int64_t load() {
+  CsvRows load() {
     std::vector<Cell> row;
     bool there = scanner_.next(row);
     problems_.fail_if_any("/path");
@@ -49,7 +49,7 @@ class Loader {
     problems_.fail_if_any("/path");
     if (rows_ == 0) fail("has a header, but no rows");
     if (kept == 0) fail(all_dropped());
-    return kept;
+    return {kept, rows_ - kept};  // no fault was found: what was not kept lacks a value
   }
 
  private:
@@ -142,7 +142,7 @@ class Loader {
 
 }  // namespace
 
-int64_t load_csv(std::string_view text, const CsvParams& params, std::vector<FieldColumn>& columns) {
+CsvRows load_csv(std::string_view text, const CsvParams& params, std::vector<FieldColumn>& columns) {
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   return Loader(text, params, columns).load();

@@ -43,6 +43,8 @@ struct IdxParams {
 
 namespace {
 
+using std::string_literals::operator""s;
+
 std::string text(const Shape& shape) { return to_string(std::vector<Dim>(shape.begin(), shape.end())); }
 
 int64_t label_at(const IdxFile& file, std::size_t index) {
@@ -81,6 +83,13 @@ class Idx final : public Dataset {
 
   static Ports ports() { return {{}, {Port::any("$image_field"), Port::known_later()}}; }
   static std::vector<std::string> traits() { return {"deterministic"}; }
+  static Example example() {
+    const auto bytes = "\0\0\x08"s;  // two zeros and uint8, then the number of axes and each size in four bytes
+    return {.params = R"({"images": "images.idx", "labels": "labels.idx", "shape": [1, 2, 2]})",
+            .files = {{"images.idx", bytes + "\3\0\0\0\3\0\0\0\2\0\0\0\2abcdefghijkl"s},
+                      {"labels.idx", bytes + "\1\0\0\0\3\2\0\1"s}},
+            .inputs = {}};
+  }
 
   [[nodiscard]] Spec spec() const override {
     Spec fields{{params_.image_field, dtype_, {params_.shape.begin(), params_.shape.end()}}};

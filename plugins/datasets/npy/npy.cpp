@@ -65,6 +65,13 @@ class Npy final : public Dataset {
 
   static Ports ports() { return {{}, {Port::known_later()}}; }
   static std::vector<std::string> traits() { return {"deterministic"}; }
+  static Example example() {
+    std::string header = "{'descr': '|u1', 'fortran_order': False, 'shape': (3, 2), }";
+    header.resize(117, ' ');  // so that the numbers begin at a multiple of 64
+    return {.params = R"({"fields": [{"name": "x", "path": "x.npy", "dtype": "uint8", "shape": [2]}]})",
+            .files = {{"x.npy", std::string("\x93NUMPY\1\0\x76\0", 10) + header + "\nabcdef"}},
+            .inputs = {}};
+  }
 
   [[nodiscard]] Spec spec() const override { return spec_; }
 

@@ -35,7 +35,8 @@ class Concat final : public Transform {
   }
 
   static Ports ports() {
-    return {{Port::any("$fields", number_types())}, {Port::pass_all(), Port::of("$into", {Dtype::kFloat32}, {"F"})}};
+    return {{Port::any("$fields", number_types())},
+            {Port::pass_all(), Port::of("$into", {Dtype::kFloat32}, {"F"}).copy_of("$fields")}};
   }
   static std::vector<std::string> traits() { return {"deterministic"}; }
 

@@ -20,7 +20,7 @@ class Copy final : public Transform {
  public:
   explicit Copy(CopyParams params) : params_(std::move(params)) {}
 
-  static Ports ports() { return {{Port::any("$field")}, {Port::pass_all(), Port::any("$into")}}; }
+  static Ports ports() { return {{Port::any("$field")}, {Port::pass_all(), Port::any("$into").copy_of("$field")}}; }
   static std::vector<std::string> traits() { return {"deterministic"}; }
 
   [[nodiscard]] Spec spec(const Spec& in) const override {

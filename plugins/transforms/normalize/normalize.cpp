@@ -1,8 +1,10 @@
 // transform:normalize: takes the mean off each channel and divides it by its standard deviation.
 #include <cmath>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include <tenon/components/fitted.hpp>
 #include <tenon/components/transform.hpp>
 #include <tenon/registration.hpp>
 
@@ -28,7 +30,7 @@ struct NormalizeParams {
 
 /// (x − mean) / std for each channel of [C, …]: both parameters rounded to float32 first, then a subtraction and a
 /// division in float32.
-class Normalize final : public Transform {
+class Normalize final : public Transform, public Rescaled {
  public:
   explicit Normalize(const NormalizeParams& params)
       : field_(params.field), mean_(rounded(params.mean, "/mean")), std_(rounded(params.std, "/std")) {
@@ -44,6 +46,11 @@ class Normalize final : public Transform {
     return {{Port::any("$field", {Dtype::kFloat32})}, {Port::pass_all(), Port::same("$field", {Dtype::kFloat32})}};
   }
   static std::vector<std::string> traits() { return {"deterministic"}; }
+  static std::vector<std::string> abilities() { return {kAbility}; }
+
+  [[nodiscard]] void* ability(const char* id) noexcept override {
+    return std::string_view(id) == kAbility ? static_cast<Rescaled*>(this) : nullptr;
+  }
 
   [[nodiscard]] Spec spec(const Spec& in) const override {
     const FieldSpec& field = in[static_cast<std::size_t>(index_of(in, field_))];
@@ -73,6 +80,11 @@ class Normalize final : public Transform {
       const float deviation = std_.size() == 1 ? std_.front() : std_[channel];
       for (std::size_t i = channel * plane; i < (channel + 1) * plane; ++i) to[i] = (from[i] - mean) / deviation;
     }
+  }
+
+  [[nodiscard]] std::optional<Rescaling> rescaling(std::string_view field) const override {
+    if (field != field_) return std::nullopt;
+    return Rescaling{{std_.begin(), std_.end()}, {mean_.begin(), mean_.end()}, 0};
   }
 
  private:

@@ -43,6 +43,13 @@ class Sometimes final : public Transform, public Nesting {
           use_ + " learns from all training data, so it cannot be applied to a share: make it a node of its own",
           std::string(pointer));
     }
+    if (inner.ability(Rescaled::kAbility) != nullptr) {
+      throw Error(ErrorCode::kConfig,
+                  use_ +
+                      " brings fields to another scale, and of a share of the samples nobody could tell which were: "
+                      "make it a node of its own",
+                  std::string(pointer));
+    }
     inner_ = &static_cast<Transform&>(inner);
   }
 

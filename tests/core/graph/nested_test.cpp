@@ -110,6 +110,29 @@ TEST(SecretsInTheFile, AreNotShownWhereSetGaveThem) {
   EXPECT_EQ(built.resolved.value().dump().find("hunter2"), std::string::npos);
 }
 
+TEST(SecretsInTheFile, AreNotShownWhereSetGaveThemWithoutQuotes) {
+  ResolveRequest request;
+  request.pipeline = "pipe.json";
+  request.text = case_text("good/secrets");
+  request.parameters = [](std::string_view component) {
+    const ComponentInfo* const info = catalogue().find(component);
+    return info == nullptr ? nullptr : &info->parameters;
+  };
+  for (const char* const place : {"observe.0.with.token", "observe.0.with.token.env", "observe.0.with.former.0",
+                                  "observe.0.with.tokken", "observe.0.with", "observe.0", "nodes.nobody.with.token"}) {
+    request.sets = {fmt::format("{}=hunter2 is it", place)};
+    const Built built = build(request);
+    EXPECT_NE(built.text().find("is not JSON"), std::string::npos) << built.text();
+    EXPECT_EQ(built.text().find("hunter2"), std::string::npos) << built.text();
+    EXPECT_EQ(render_json(built.diagnostics).find("hunter2"), std::string::npos) << place;
+  }
+  for (const char* const place : {"nodes.opt.with.lr", "nodes.train.in", "name", "vars.proxy"}) {
+    request.sets = {fmt::format("{}=hunter2 is it", place)};
+    const Built built = build(request);
+    EXPECT_NE(built.text().find(fmt::format("--set '{}=\"hunter2 is it\"'", place)), std::string::npos) << built.text();
+  }
+}
+
 TEST(SecretsInTheFile, StayAsTheyAreWrittenOtherwise) {
   const Built built = build(case_text("good/secrets"));
   ASSERT_TRUE(built.graph) << built.text();

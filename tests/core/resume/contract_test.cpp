@@ -130,6 +130,7 @@ const std::map<std::string, std::string> kDemo{
     {"/nodes/opt/with/weight_decay", "weight_decay"},
     {"/nodes/prec/use", "precision"},
     {"/nodes/prec/with", "precision"},
+    {"/nodes/sched/field", "schedule"},
     {"/nodes/sched/of", "schedule"},
     {"/nodes/sched/use", "schedule"},
     {"/nodes/sched/with/floor", "schedule"},
@@ -352,6 +353,20 @@ TEST(ComparePipelines, lists_of_one_length_differ_by_element_others_as_a_whole) 
             Facts{"/nodes/script/with/verify/batch/1: applied"});
   after["nodes"]["script"]["with"]["verify"]["batch"] = {1, 4};
   EXPECT_EQ(facts(compare_pipelines(graph.resolved, after, graph)), Facts{"/nodes/script/with/verify/batch: applied"});
+}
+
+TEST(ComparePipelines, a_path_that_leads_from_the_pipeline_where_it_led_is_the_same) {
+  const Graph graph = graph_of(demo_text());
+  Json before = graph.resolved;
+  Json after = graph.resolved;
+  before["nodes"]["shift"]["with"]["words"] = "/old/project/data/words.txt";
+  after["nodes"]["shift"]["with"]["words"] = "/new/place/data/words.txt";
+  const Facts other{"/nodes/shift/with/words: data"};
+  EXPECT_TRUE(compare_pipelines(before, after, graph, {"/old/project", "/new/place"}).empty());
+  EXPECT_EQ(facts(compare_pipelines(before, after, graph)), other);
+  EXPECT_EQ(facts(compare_pipelines(before, after, graph, {"/old/project", "/new"})), other);
+  after["nodes"]["shift"]["with"]["words"] = "/new/place/data/others.txt";
+  EXPECT_EQ(facts(compare_pipelines(before, after, graph, {"/old/project", "/new/place"})), other);
 }
 
 TEST(ComparePipelines, numbers_of_equal_value_are_equal) {

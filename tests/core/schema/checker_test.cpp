@@ -159,7 +159,7 @@ const std::vector<Case> kCases{
      R"({"warmup": 500})",
      {"bad-unit 1:12 /warmup"},
      "optimizer:sgd: warmup needs a unit, such as \"500 steps\"",
-     "write \"500 epochs\""},
+     "write \"500 steps\" or \"500 epochs\""},
     {"unknown_unit",
      R"({"warmup": "500 stps"})",
      {"bad-unit 1:12 /warmup"},

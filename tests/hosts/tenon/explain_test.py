@@ -40,6 +40,16 @@ class ExplainTest(ProgramTest):
                 outcome = self.tenon("check", "digits.json", "--set", f"{path}={value}")
                 self.assertEqual(outcome.code, 0, outcome.err)
 
+    def test_what_the_format_gives_is_shown_and_can_be_set(self):
+        rows = self.rows()
+        self.assertEqual(rows["observe.0.use"], ['"observer:console"', "default of the pipeline format"])
+        self.assertEqual(rows["observe.0.with.interval"][1], "default of observer:console")
+        self.assertEqual(rows["nodes.sched.field"], ['"lr"', "default of the pipeline format"])
+        changed = self.rows("--set", 'observe.0.with.progress="none"')
+        self.assertEqual(changed["observe.0.with.progress"], ['"none"', "--set observe.0.with.progress=…"])
+        self.assertEqual(changed["observe.0.use"], rows["observe.0.use"])
+        self.assertEqual(self.rows("--set", "observe=[]")["observe"], ["[]", "--set observe=…"])
+
     def test_a_pointer_may_be_dotted_or_not(self):
         dotted = self.tenon("explain", "digits.json", "nodes.opt")
         self.assertEqual(dotted, self.tenon("explain", "digits.json", "/nodes/opt"))

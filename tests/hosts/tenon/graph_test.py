@@ -99,6 +99,23 @@ class TextTest(GraphTest):
         plain = re.sub(r"\x1b\[[0-9;]*m", "", shown)
         self.assertLessEqual(max(len(line.rstrip("\r")) for line in plain.split("\n")), 100)
 
+    def test_columns_are_aligned_whatever_the_names_are(self):
+        long = "a_name_that_is_longer_than_any_column_would_be_wide"
+
+        def rename(pipeline):
+            nodes = pipeline["nodes"]
+            nodes[long] = nodes.pop("train_x")
+            nodes["train"]["in"] = long
+            nodes["val_x"] = {"call": long, "in": "val_set"}
+            nodes["test_x"] = {"call": long, "in": "test_set"}
+
+        data = self.graph(self.demo(rename)).out.split("\n\n")[1].splitlines()
+        kinds = ("dataset:", "transform:", "loader:")
+        uses = {line.index(kind) for line in data for kind in kinds if kind in line}
+        sources = {line.index("<- ") for line in data if "<- " in line}
+        self.assertEqual((len(uses), len(sources)), (1, 1), "\n".join(data))
+        self.assertEqual(sum(long in line for line in data), 4, "\n".join(data))
+
     def test_two_hundred_nodes_take_a_line_each(self):
         page = self.graph(self.demo(with_many_nodes(200))).out
         self.assertIn("200 nodes", page)

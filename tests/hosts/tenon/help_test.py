@@ -64,7 +64,7 @@ class HelpTest(ProgramTest):
         page = self.tenon("plugins")
         self.assertEqual((page.code, page.err), (0, ""))
         self.assertIn("tenon plugins list ", page.out)
-        self.assertIn("tenon plugins show NAME ", page.out)
+        self.assertIn("tenon plugins show [NAME] ", page.out)
         for arguments in (["plugins", "--help"], ["help", "plugins"]):
             self.assertEqual(self.tenon(*arguments), page)
 

@@ -3,9 +3,10 @@
 import json
 import os
 import re
+import shlex
 import unittest
 
-from program import BUILD, ProgramTest
+from program import BUILD, PROGRAM, ProgramTest
 
 SMALL = ["--set", 'nodes.sched.with.warmup="2 steps"', "--set", "nodes.net.with.width=4", "--set", "export=[]"]
 QUICK = [*SMALL, "--no-preflight"]
@@ -32,6 +33,48 @@ class LimitTest(ProgramTest):
         code, _, err = self.tenon("run", "digits.json", *QUICK, "--set", "vars.epochs=3", "--overfit", "2")
         self.assertEqual(code, 0, err)
         self.assertEqual(self.resolved()["fit"]["overfit"], 2)
+        self.assertEqual(self.steps(), 6)
+
+    def test_a_warm_up_of_the_demo_is_shortened_by_a_limit_and_that_is_told_once(self):
+        small = ["--set", "nodes.net.with.width=4", "--set", "export=[]", "--set", "vars.epochs=2"]
+        for cut in (["--limit", "train=2,val=1"], ["--overfit", "1"]):
+            with self.subTest(cut=cut):
+                code, _, err = self.tenon("run", "digits.json", *small, *cut)
+                self.assertEqual(code, 0, err)
+                self.assertEqual(err.count('schedule "sched" does not fit into'), 1, err)
+                newest = max(self.folder.glob("runs/digits/*/log.jsonl"))
+                self.assertEqual(newest.read_text().count("spans are shortened in proportion"), 1)
+
+        def change(pipeline):
+            pipeline["fit"]["limit"] = 2
+
+        code, _, err = self.tenon("run", self.demo(change), *small)
+        self.assertEqual(code, 2, err)
+        self.assertIn("does not fit into a schedule until the end of the run (4 steps)", err)
+
+    def test_what_is_printed_to_follow_a_cut_run_works(self):
+        code, out, err = self.tenon("run", "digits.json", *QUICK, "--set", "vars.epochs=2", "--limit", "train=1,val=1",
+                                    "--overfit", "1")
+        self.assertEqual(code, 0, err)
+        lines = [shlex.split(line) for line in out.partition("What next")[2].splitlines()]
+        commands = {words[1]: words[1:] for words in lines if len(words) > 2 and words[0] == str(PROGRAM)}
+        code, out, err = self.tenon(*commands["explain"])
+        self.assertEqual(code, 0, err)
+        self.assertRegex(out, r"fit\.limit +1")
+        self.assertRegex(out, r"fit\.overfit +1")
+        code, _, err = self.tenon(*commands["run"])
+        self.assertEqual(code, 0, err)
+        self.assertIn("--no-preflight", commands["run"])
+        again = json.loads((self.folder / "runs/digits/0002/config.resolved.json").read_text())
+        self.assertEqual((again["fit"]["limit"], again["fit"]["overfit"]), (1, 1))
+
+    def test_a_cut_run_that_was_interrupted_goes_on_as_it_is_told(self):
+        code, _, err = self.tenon("run", "digits.json", *QUICK, "--set", "vars.epochs=3", "--limit", "train=2",
+                                  "--interrupt-at", "3")
+        self.assertEqual(code, 75, err)
+        words = shlex.split(err.partition("To go on: ")[2].splitlines()[0])
+        code, _, err = self.tenon(*words[1:])
+        self.assertEqual(code, 0, err)
         self.assertEqual(self.steps(), 6)
 
     def test_val_means_every_validation_and_a_name_one(self):

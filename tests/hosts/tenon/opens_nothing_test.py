@@ -47,10 +47,12 @@ class OpensNothingTest(ProgramTest):
                 calls = self.trace(words)
                 opened = [call for call in calls if re.search(r" open(at)?\(", call) and " = -1 " not in call]
                 self.assertTrue(any("libtenon_core" in call for call in opened), "strace saw no library")
-                self.assertEqual([call for call in opened if re.search(r"lib(torch|c10|tenon_engine|tenon_nn)", call)], [])
+                heavy = r"lib(torch|c10|tenon_engine|tenon_nn)"
+                if words[0] != "check":  # it reads their tables of symbols
+                    self.assertEqual([call for call in opened if re.search(heavy, call)], [])
                 mapped = [call for call in calls if "mmap(" in call or "mprotect(" in call]
                 self.assertTrue(any("PROT_EXEC" in call for call in mapped))
-                self.assertEqual([call for call in mapped if f"<{PLUGINS}" in call], [])
+                self.assertEqual([call for call in mapped if f"<{PLUGINS}" in call or re.search(heavy, call)], [])
                 self.assertEqual(sum("execve(" in call for call in calls), 1)
 
     def test_the_watch_sees_what_it_watches_for(self):

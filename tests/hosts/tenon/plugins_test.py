@@ -63,6 +63,32 @@ class PluginsTest(ProgramTest):
             line = next(line for line in table.splitlines() if line.split()[:1] == [name])
             self.assertIn(parameter["description"], line)
 
+    def test_a_page_of_reference_holds_all_that_the_plain_page_tells(self):
+        page = self.tenon("plugins", "show", "cross_entropy", "--format", "md").out
+        self.assertTrue(page.startswith("## loss:cross_entropy\n"))
+        schema = json.loads(self.tenon("plugins", "show", "cross_entropy", "--format", "json").out)["parameters"]
+        rows = re.findall(r"(?m)^\| `(\w+)` \| (.+?) \| (.+?) \| (.+) \|$", page)
+        self.assertEqual([row[0] for row in rows], schema["x-order"])
+        for name, _, default, meaning in rows:
+            self.assertEqual(json.loads(default.strip("`")), schema["properties"][name]["default"])
+            self.assertEqual(re.sub(r"\\(.)", r"\1", meaning), schema["properties"][name]["description"])
+        whole = self.tenon("plugins", "show", "org.tenon.losses", "--format", "md").out
+        self.assertIn(page, whole)
+        self.assertNotIn(str(BUILD), whole)
+
+    def test_reference_pages_of_all_plugins_are_written_and_their_links_lead_somewhere(self):
+        code, out, err = self.tenon("plugins", "show", "--out", "pages")
+        self.assertEqual((code, out, err), (0, "", ""))
+        pages = {path.name: path.read_text() for path in (self.folder / "pages").iterdir()}
+        links = re.findall(r"\((\S+\.md)#(\S+)\)", pages["README.md"])
+        self.assertEqual(len(links), len(self.listed()["components"]))
+        for page, anchor in links:
+            headings = re.findall(r"(?m)^## (.+)$", pages[page])
+            self.assertIn(anchor, [heading.replace(":", "") for heading in headings])
+        for arguments in (["adamw", "--out", "x"], ["--out", "x", "--format", "json"], []):
+            self.assertEqual(self.tenon("plugins", "show", *arguments).code, 2)
+        self.assertFalse((self.folder / "x").exists())
+
     def test_members_of_a_list_are_shown_like_parameters(self):
         page = self.tenon("plugins", "show", "csv").out
         rows = {line.split()[0]: re.split(r"  +", line.strip()) for line in page.splitlines() if line.startswith("  fields[]")}

@@ -118,8 +118,49 @@ class PredictTest(ProgramTest):
         self.assertTrue(table[0].startswith("index,price,town,"), table[0])
         self.assertIn('"chance.Bonn, old"', table[0])
 
+        self.write("strange.csv", "size,town,price\n6,Bern,0\n")
+        code, out, err = self.tenon("predict", run, "--input", "strange.csv")
+        self.assertEqual((code, out), (4, ""), err)
+        self.assertTrue(err.startswith('error[data]: "new_named" (transform:encode_categories), sample 0 of '), err)
+        self.assertIn("/nodes/new_named/call", err)
+
         (self.folder / "houses.csv").unlink()
         self.assertEqual(len(self.predict(run, "--input", "two.csv").splitlines()), 2)
+
+    def test_a_run_that_exports_opens_no_data_of_predict(self):
+        def change(pipeline):
+            fields = [{"name": "image", "path": "missing.npy", "dtype": "uint8", "shape": [1, 8, 8]}]
+            pipeline["nodes"] |= {"fresh": {"use": "dataset:npy", "with": {"fields": fields}},
+                                  "fresh_x": {"call": "train_x", "in": "fresh"},
+                                  "new": {"use": "loader:threads", "in": "fresh_x", "with": {"batch": 8}}}
+            pipeline["predict"] = {"data": "new", "outputs": ["net.logits"]}
+            for gone in ("validate", "test", "stop", "checkpoint"):
+                del pipeline[gone]
+            for gone in ("val_set", "val_x", "val", "test_set", "test_x", "test", "acc"):
+                del pipeline["nodes"][gone]
+
+        code, _, err = self.tenon("run", self.demo(change), *SHORT)
+        self.assertEqual(code, 0, err)
+        self.assertTrue((self.folder / "runs/digits/0001/exports/script.pt").exists())
+        code, _, err = self.tenon("predict", "runs/digits/0001")
+        self.assertEqual(code, 4, err)
+        self.assertIn("missing.npy", err)
+
+    def test_other_data_may_leave_nodes_of_the_run_without_use(self):
+        def change(pipeline):
+            pipeline["nodes"]["more_x"] = dict(pipeline["nodes"]["test_x"], **{"in": "test_set"})
+            pipeline["nodes"]["more"] = dict(pipeline["nodes"]["test"], **{"in": "more_x"})
+            pipeline["predict"] = {"data": "more", "outputs": OUTPUTS}
+            del pipeline["export"], pipeline["nodes"]["script"]
+
+        code, _, err = self.tenon("run", self.demo(change), *SHORT)
+        self.assertEqual(code, 0, err)
+        run = str(self.folder / "runs" / "digits" / "0001")
+        own = self.predict(run)
+        self.assertEqual(self.predict(run, "--set", 'predict.data="test"'), own)
+        other = self.predict(run, "--set", 'predict.data="val"')
+        self.assertNotEqual(other, own)
+        self.assertGreater(len(other.splitlines()), 0)
 
     def test_errors_say_what_to_do_and_write_nothing(self):
         run = str(self.trained())

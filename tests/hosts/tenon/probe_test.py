@@ -85,6 +85,32 @@ class ProbeTest(ProgramTest):
         self.assertEqual(sorted(path.name for path in self.folder.iterdir()),
                          ["digits.json", "pipe.json", "x.npy", "y.npy"])
 
+    def test_phases_and_calls_are_named(self):
+        nodes = dict(NODES, glass={"use": "model:mlp", "in": {"x": "batch.x"},
+                                   "with": {"input": "x", "output": "x", "size": 3, "hidden": []}},
+                     again={"call": "net", "in": {"x": "glass.x"}},
+                     far={"use": "loss:mse", "in": {"prediction": "again.value", "target": "batch.y"}},
+                     lens={"use": "optimizer:sgd", "of": "glass"})
+        phases = [{"name": "near", "loss": "loss", "optimizers": ["opt"]},
+                  {"name": "far", "loss": "far", "optimizers": ["lens"]}]
+        self.write("phases.json", json.dumps({
+            "format": 1, "name": "probed", "run": {"seed": 1, "device": "cpu", "threads": 1}, "nodes": nodes,
+            "fit": {"data": "train", "phases": phases, "epochs": 2, "accumulate": 2}, "observe": []}))
+        code, out, err = self.tenon("probe", "phases.json", "--format", "json", "--at", "*.head")
+        self.assertEqual(code, 0, err)
+        rows = [json.loads(line) for line in out.splitlines()]
+        self.assertEqual([(row["phase"], row["node"], row["module"]) for row in rows],
+                         [("near", "net", "net.head"), ("far", "glass", "glass.head"), ("far", "again", "net.head")])
+        self.assertNotEqual(rows[0]["mean"], rows[2]["mean"])
+        code, only, err = self.tenon("probe", "phases.json", "--format", "json", "--at", "again.head")
+        self.assertEqual((code, [json.loads(line) for line in only.splitlines()]), (0, rows[2:]), err)
+        code, out, err = self.tenon("probe", "phases.json", "--at", "*.head")
+        self.assertEqual(code, 0, err)
+        lines = out.splitlines()
+        self.assertEqual([line for line in lines if "  " not in line],
+                         ["net in phase near", "glass in phase far", "net in phase far, as again"])
+        self.assertTrue(lines[lines.index("net in phase far, as again") + 1].startswith("net.head "), out)
+
     def test_numbers_that_are_not_finite_are_told(self):
         numpy.save(self.folder / "x.npy", numpy.full((20, 3), numpy.nan, numpy.float32))
         code, out, err = self.tenon("probe", "pipe.json")
@@ -107,6 +133,46 @@ class ProbeTest(ProgramTest):
                 code, out, err = self.tenon("probe", "pipe.json", *words)
                 self.assertEqual((code, out), (wanted, ""), err)
                 self.assertIn(part, err)
+
+    def table(self, fields, target, *lines):
+        self.write("table.csv", "\n".join(["a,b,town", *lines, ""]))
+        nodes = NODES | {
+            "data": {"use": "dataset:csv", "with": {"path": "table.csv", "missing": "skip", "fields": fields}},
+            "net": {"use": "model:mlp", "in": {"x": "batch.x"},
+                    "with": {"input": "x", "output": "value", "size": 1, "hidden": []}},
+            "loss": {"use": "loss:mse", "in": {"prediction": "net.value", "target": f"batch.{target}"}}}
+        self.write("table.json", json.dumps({
+            "format": 1, "name": "table", "run": {"seed": 1, "device": "cpu", "threads": 1}, "nodes": nodes,
+            "fit": {"data": "train", "loss": "loss", "epochs": 1}}))
+
+    def test_rows_that_a_table_left_out_are_told_once_and_logged(self):
+        self.table([{"name": "x", "columns": ["a"]}, {"name": "y", "columns": ["b"]}], "y", "1,2,Ulm", "2,,Ulm", "3,4,Ulm")
+        told = '1 of 3 rows lacks a value and was left out ("missing": "skip")'
+        for command in ("probe", "run"):
+            code, _, err = self.tenon(command, "table.json")
+            self.assertEqual(code, 0, err)
+            self.assertEqual(err.count(told), 1, err)
+        log = [json.loads(line) for line in (self.folder / "runs/table/0001/log.jsonl").read_text().splitlines()]
+        self.assertEqual(sum(told in event.get("text", "") for event in log), 1)
+
+    def test_text_that_comes_to_a_port_is_told_with_its_place_and_cure(self):
+        fields = [{"name": "x", "columns": ["a"]}, {"name": "town", "type": "text"}]
+        self.table(fields, "town", "1,2,Ulm", "2,2,Bern")
+        for command in (["check", "--shapes"], ["run"], ["run", "--no-preflight"], ["probe"]):
+            code, _, err = self.tenon(command[0], "table.json", *command[1:])
+            self.assertEqual(code, 2, err)
+            self.assertTrue(err.startswith("error[text-field]: "), err)
+            self.assertIn("/nodes/loss/in/target", err)
+            self.assertIn("put transform:encode_categories before the loader", err)
+
+    def test_text_that_nothing_reads_is_told_at_the_loader(self):
+        fields = [{"name": "x", "columns": ["a"]}, {"name": "y", "columns": ["b"]}, {"name": "town", "type": "text"}]
+        self.table(fields, "y", "1,2,Ulm", "2,2,Bern")
+        for command in (["run"], ["run", "--no-preflight"], ["probe"]):
+            code, _, err = self.tenon(command[0], "table.json", *command[1:])
+            self.assertEqual(code, 4, err)
+            self.assertIn("error[text-field]: ", err)
+            self.assertIn("/nodes/train/in", err)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,8 @@ TIME_LIMIT = 120  # seconds: far more than anything here takes
 
 COMMANDS = ["eval", "export", "init", "predict", "run",
             "check", "diff", "explain", "fix", "graph", "inspect", "probe", "verify repro", "verify resume",
-            "plugins list", "plugins show", "schema", "completion", "doctor", "help"]
+            "plugins check", "plugins diff", "plugins doctor", "plugins list", "plugins show",
+            "schema", "completion", "doctor", "help"]
 PLUMBING = ["artefact-run"]
 
 

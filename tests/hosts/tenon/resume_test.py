@@ -8,6 +8,7 @@ import subprocess
 import time
 import unittest
 
+import numpy
 from program import PROGRAM, TIME_LIMIT, ProgramTest
 
 SHORT = ["--set", "vars.epochs=3", "--set", "export=[]"]
@@ -49,6 +50,29 @@ class ResumeTest(ProgramTest):
                 self.assertIn(str(saved.relative_to(self.folder)), err)
                 self.assertIn("--resume runs/digits/0001", err)
                 subprocess.run(["rm", "-rf", "runs"], cwd=self.folder, check=True)
+
+    def test_a_file_of_first_values_need_not_be_there_to_go_on(self):
+        code, _, outcome = self.outcome(*SHORT, "--interrupt-at", "1")
+        self.assertEqual(code, 75)
+        values = self.folder / "first.safetensors"
+        values.write_bytes((pathlib.Path(outcome["checkpoint"]) / "model.net.safetensors").read_bytes())
+        load = ["--set", '+nodes.net.load="first.safetensors"', "--set", 'name="loaded"']
+        self.assertEqual(self.outcome(*SHORT, *load, "--interrupt-at", "2")[0], 75)
+        values.unlink()
+        code, err, outcome = self.outcome(*SHORT, *load, "--resume", "auto")
+        self.assertEqual((code, outcome["first_step"]), (0, 2), err)
+        for resume in ([], ["--resume", "never"], ["--resume", "auto"]):  # what was unfinished is finished
+            with self.subTest(resume=resume):
+                code, _, err = self.run_digits(*SHORT, *load, *resume)
+                self.assertEqual(code, 2, err)
+                self.assertIn("error[missing-file]", err)
+                self.assertIn("first.safetensors is not there", err)
+                self.assertFalse((self.folder / "runs/loaded/0002").exists())
+
+    def test_an_outcome_tells_what_trying_every_stage_took(self):
+        quick = [*SHORT, "--set", "nodes.net.with.width=4", "--set", "fit.epochs=1", "--limit", "train=1"]
+        self.assertGreater(self.outcome(*quick)[2]["preflight_seconds"], 0)
+        self.assertEqual(self.outcome(*quick, "--no-preflight")[2]["preflight_seconds"], 0)
 
     def test_the_second_signal_ends_at_once(self):
         # A transform-free pipeline saves too fast to be caught in between: the process is stopped meanwhile.
@@ -151,6 +175,70 @@ class ResumeTest(ProgramTest):
         self.assertNotIn("step-000006", str(list(self.folder.rglob("*"))))
         code, _, err = self.run_digits(*changed, "--accept", "lr")
         self.assertEqual(code, 0, err)
+
+    def write_table(self, folder, shift=0.0):
+        random = numpy.random.default_rng(0)
+        folder.mkdir(exist_ok=True)
+        numpy.save(folder / "x.npy", random.normal(size=(20, 3)).astype(numpy.float32) + numpy.float32(shift))
+        numpy.save(folder / "y.npy", random.normal(size=(20, 2)).astype(numpy.float32))
+
+    def interrupted_project(self):
+        """A pipeline with its data and weights beside it, stopped in the middle."""
+        project = self.folder / "project"
+        self.write_table(project)
+        data = [{"name": name, "path": f"{name}.npy", "dtype": "float32", "shape": [size]}
+                for name, size in (("x", 3), ("y", 2))]
+        (project / "pipe.json").write_text(json.dumps({
+            "format": 1, "name": "moved", "run": {"seed": 1, "device": "cpu", "threads": 1},
+            "nodes": {
+                "data": {"use": "dataset:npy", "with": {"fields": data}},
+                "train": {"use": "loader:threads", "in": "data", "with": {"batch": 5}},
+                "net": {"use": "model:mlp", "in": {"x": "batch.x"},
+                        "with": {"input": "x", "output": "value", "size": 2, "hidden": []}},
+                "loss": {"use": "loss:mse", "in": {"prediction": "net.value", "target": "batch.y"}},
+                "opt": {"use": "optimizer:sgd", "of": "net"}},
+            "fit": {"data": "train", "loss": "loss", "epochs": 3}, "observe": []}))
+        self.assertEqual(self.in_project("--interrupt-at", "5").code, 75)
+        return project
+
+    def in_project(self, *options, name="project"):
+        whole, self.folder = self.folder, self.folder / name
+        try:
+            return self.tenon("run", "pipe.json", *options)
+        finally:
+            self.folder = whole
+
+    def test_a_project_that_was_moved_as_a_whole_goes_on_without_a_word(self):
+        project = self.interrupted_project()
+        project.rename(self.folder / "elsewhere")
+        code, _, err = self.in_project("--resume", "must", name="elsewhere")
+        self.assertEqual(code, 0, err)
+        self.assertRegex(err, r"(?m)^Resuming runs/moved/0001 at step 5\n(?!  )")
+        code, _, err = self.in_project(name="elsewhere")
+        self.assertEqual(code, 0, err)
+        runs = self.folder / "elsewhere/runs/moved"
+        for file in (runs / "0001/checkpoints/step-000012").iterdir():
+            self.assertEqual(file.read_bytes(), (runs / "0002/checkpoints/step-000012" / file.name).read_bytes())
+
+    def test_data_that_lies_elsewhere_goes_on_and_other_data_is_refused(self):
+        self.interrupted_project()
+        elsewhere = ["--resume", "must", "--set", 'nodes.data.with.fields.0.path="../other/x.npy"']
+        self.write_table(self.folder / "other", shift=1)
+        code, _, err = self.in_project(*elsewhere)
+        self.assertEqual(code, 2, err)
+        self.assertIn("--accept data", err)
+        self.write_table(self.folder / "other")
+        code, _, err = self.in_project(*elsewhere)
+        self.assertEqual(code, 0, err)
+        self.assertIn("what the file holds counts", err)
+
+    def test_data_that_changed_in_a_moved_project_is_refused(self):
+        project = self.interrupted_project()
+        project.rename(self.folder / "elsewhere")
+        self.write_table(self.folder / "elsewhere", shift=1)
+        code, _, err = self.in_project("--resume", "must", name="elsewhere")
+        self.assertEqual(code, 2, err)
+        self.assertIn("--accept data", err)
 
     def test_another_optimizer_begins_with_fresh_state_once_accepted(self):
         self.interrupt_at(20)

@@ -171,8 +171,9 @@ class RunTest(ProgramTest):
                 code, out, err = self.run_with("shift", throwing, "--set", f"nodes.train.with.workers={workers}")
                 self.assertEqual((code, out), (4, ""), err)
                 told.append(self.assert_one_error(
-                    err, r'error: "shift" \(transform:throwing\), sample \d+ of "train_set", epoch 0: '
+                    err, r'error\[data\]: "shift" \(transform:throwing\), sample \d+ of "train_set", epoch 0: '
                          "this sample is unreadable"))
+                self.assertIn("/nodes/shift/use", err)
         self.assertEqual(len(set(told)), 1, "the number of workers decides about the sample")
 
     def test_an_export_that_is_refused_ends_with_8_and_leaves_no_file(self):

@@ -7,6 +7,7 @@
 #include <random>
 
 #include <plugins/datasets/opened.hpp>
+#include <tenon/components/remarks.hpp>
 
 namespace tenon::test {
 namespace {
@@ -189,6 +190,21 @@ TEST_F(Csv, RefusesOrSkipsMissingValuesOfColumnsInUse) {
   EXPECT_EQ(faults("a,b\nx,1\n,2\n", {field("a", "text")}),
             "F:3:1: column \"a\" is empty: fill it in, put it in quotes if it is a text like any other, or drop such "
             "rows with \"missing\": \"skip\"");
+}
+
+TEST_F(Csv, TellsHowManyRowsItLeftOut) {
+  const auto remarks = [&](const std::string& text) {
+    const auto dataset = load(text, {field("a")}, {{"missing", "skip"}});
+    void* const ability = dataset->ability(Remarks::kAbility);
+    return ability == nullptr ? std::vector<std::string>{"no ability"} : static_cast<Remarks*>(ability)->remarks();
+  };
+  EXPECT_TRUE(remarks("a\n1\n2\n").empty());
+  const std::vector<std::string> one = remarks("a\n1\n?\n");
+  ASSERT_EQ(one.size(), 1U);
+  EXPECT_TRUE(one[0].ends_with(R"(: 1 of 2 rows lacks a value and was left out ("missing": "skip"))")) << one[0];
+  const std::vector<std::string> two = remarks("a\n1\n?\nNA\n");
+  ASSERT_EQ(two.size(), 1U);
+  EXPECT_TRUE(two[0].ends_with(R"(: 2 of 3 rows lack a value and were left out ("missing": "skip"))")) << two[0];
 }
 
 TEST_F(Csv, TakesQuotedTextAsItIs) {

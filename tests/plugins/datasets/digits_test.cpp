@@ -5,9 +5,9 @@
 
 #include <gtest/gtest.h>
 
-#include <plugins/support/memory_sample.hpp>
 #include <plugins/support/plugin.hpp>
 #include <tenon/components/dataset.hpp>
+#include <tenon/harness/memory_sample.hpp>
 
 namespace tenon::test {
 namespace {

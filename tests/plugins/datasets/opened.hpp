@@ -7,9 +7,9 @@
 #include <gtest/gtest.h>
 #include <core/storage/temporary_folder.hpp>
 #include <nlohmann/json.hpp>
-#include <plugins/support/memory_sample.hpp>
 #include <plugins/support/plugin.hpp>
 #include <tenon/components/dataset.hpp>
+#include <tenon/harness/memory_sample.hpp>
 
 namespace tenon::test {
 

@@ -3,12 +3,14 @@
 #include <fstream>
 
 #include <gtest/gtest.h>
+
+#include <c10/core/GradMode.h>
 #include <unistd.h>
 
-#include <plugins/support/network.hpp>
 #include <plugins/support/plugin.hpp>
 #include <tenon/components/exporter.hpp>
 #include <tenon/components/model.hpp>
+#include <tenon/harness/network.hpp>
 #include <tenon/nn/linear.hpp>
 #include <tenon/nn/shape.hpp>
 

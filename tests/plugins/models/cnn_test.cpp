@@ -1,9 +1,11 @@
 // model:cnn: names, shapes, gradients, and what training and evaluation differ in.
 #include <gtest/gtest.h>
 
-#include <plugins/support/network.hpp>
+#include <c10/core/GradMode.h>
+
 #include <plugins/support/plugin.hpp>
 #include <tenon/components/model.hpp>
+#include <tenon/harness/network.hpp>
 
 namespace tenon::test {
 namespace {

@@ -4,9 +4,9 @@
 
 #include <gtest/gtest.h>
 
-#include <plugins/support/memory_state.hpp>
 #include <plugins/support/plugin.hpp>
 #include <tenon/components/observer.hpp>
+#include <tenon/harness/memory_state.hpp>
 
 namespace tenon::test {
 namespace {

@@ -8,9 +8,9 @@
 #include <ATen/CPUGeneratorImpl.h>
 #include <c10/core/GradMode.h>
 
-#include <plugins/support/memory_state.hpp>
-#include <plugins/support/param_groups.hpp>
 #include <plugins/support/plugin.hpp>
+#include <tenon/harness/memory_state.hpp>
+#include <tenon/harness/param_groups.hpp>
 
 namespace tenon::test {
 namespace {

@@ -5,8 +5,8 @@
 #include <c10/core/GradMode.h>
 
 #include <plugins/support/golden.hpp>
-#include <plugins/support/param_groups.hpp>
 #include <plugins/support/plugin.hpp>
+#include <tenon/harness/param_groups.hpp>
 
 namespace tenon::test {
 namespace {

@@ -1,44 +1,26 @@
-// Components of a built plugin, made through its entry as a host makes them.
+// Components of a plugin of this build, through the harness.
 #pragma once
 
-#include <memory>
 #include <string>
 
-#include <tenon/component.hpp>
-#include <tenon/registration.hpp>
+#include <tenon/harness/components.hpp>
 
 namespace tenon::test {
 
-struct Destroy {
-  const ComponentDescriptor* descriptor = nullptr;
-  void operator()(Component* component) const;
-};
+// NOLINTNEXTLINE(google-build-using-namespace): these tests are the harness's own users
+using namespace harness;
 
+/// The components of lib/tenon/plugins/<plugin>.so of this build.
+[[nodiscard]] Registry plugin(const std::string& name);
+
+/// The descriptor of the first component of that name. \throws Error (kPlugin) when there is none.
+[[nodiscard]] const ComponentDescriptor& descriptor(const std::string& plugin_name, const std::string& name);
+
+/// make<Loss>("tenon_losses", "cross_entropy", R"({"label_smoothing": 0.1})"). \throws Error as it was reported.
 template <class Kind>
-using Made = std::unique_ptr<Kind, Destroy>;
-
-/// The descriptor of component `name` in lib/tenon/plugins/<plugin>.so of this build.
-[[nodiscard]] const ComponentDescriptor& descriptor(const std::string& plugin, const std::string& name);
-
-/// \throws Error as the component reported it.
-[[nodiscard]] Component* create(const ComponentDescriptor& descriptor, const std::string& params);
-
-/// make<Loss>("tenon_losses", "cross_entropy", R"({"label_smoothing": 0.1})")
-template <class Kind>
-[[nodiscard]] Made<Kind> make(const std::string& plugin, const std::string& name, const std::string& params = "{}") {
-  const ComponentDescriptor& found = descriptor(plugin, name);
-  return Made<Kind>(static_cast<Kind*>(create(found, params)), Destroy{&found});
-}
-
-/// The error that `action` throws. Without one, a code that no test expects to see together with this text.
-template <class Action>
-[[nodiscard]] Error error_of(const Action& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error;
-  }
-  return {ErrorCode::kPlugin, "nothing was thrown"};
+[[nodiscard]] Made<Kind> make(const std::string& plugin_name, const std::string& name,
+                              const std::string& params = "{}") {
+  return plugin(plugin_name).make<Kind>(name, params);
 }
 
 }  // namespace tenon::test

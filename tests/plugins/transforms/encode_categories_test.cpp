@@ -1,11 +1,11 @@
 // transform:encode_categories: what it learns, and what it says of values that it does not know.
 #include <gtest/gtest.h>
 
-#include <plugins/support/memory_sample.hpp>
-#include <plugins/support/memory_state.hpp>
 #include <plugins/support/plugin.hpp>
 #include <tenon/components/fitted.hpp>
 #include <tenon/components/transform.hpp>
+#include <tenon/harness/memory_sample.hpp>
+#include <tenon/harness/memory_state.hpp>
 
 namespace tenon::test {
 namespace {

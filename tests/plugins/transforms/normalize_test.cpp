@@ -1,9 +1,10 @@
 // transform:normalize against plain arithmetic, and what it refuses.
 #include <gtest/gtest.h>
 
-#include <plugins/support/memory_sample.hpp>
 #include <plugins/support/plugin.hpp>
+#include <tenon/components/fitted.hpp>
 #include <tenon/components/transform.hpp>
+#include <tenon/harness/memory_sample.hpp>
 
 namespace tenon::test {
 namespace {
@@ -45,6 +46,19 @@ TEST(Normalize, SubtractsAndDividesInFloat32ChannelByChannel) {
     const float difference = in[i] - mean[i / 4];
     EXPECT_EQ(out[i], difference / std[i / 4]) << i;
   }
+}
+
+TEST(Normalize, TellsHowItIsUndoneAlongTheFirstAxis) {
+  const Made<Transform> made = normalize(R"({"mean": [0.485, 2], "std": [0.25]})");
+  void* const ability = made->ability(Rescaled::kAbility);
+  ASSERT_NE(ability, nullptr);
+  const auto& rescaled = *static_cast<const Rescaled*>(ability);
+  const std::optional<Rescaling> rescaling = rescaled.rescaling("image");
+  ASSERT_TRUE(rescaling.has_value());
+  EXPECT_EQ(rescaling->scale, (std::vector<double>{0.25}));
+  EXPECT_EQ(rescaling->offset, (std::vector<double>{0.485F, 2}));
+  EXPECT_EQ(rescaling->axis, 0);
+  EXPECT_FALSE(rescaled.rescaling("label").has_value());
 }
 
 TEST(Normalize, OneNumberStandsForAllChannels) {

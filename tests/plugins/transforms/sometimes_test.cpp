@@ -1,11 +1,11 @@
 // transform:sometimes around others.
 #include <gtest/gtest.h>
 
-#include <plugins/support/memory_sample.hpp>
-#include <plugins/support/memory_state.hpp>
 #include <plugins/support/plugin.hpp>
 #include <tenon/components/nesting.hpp>
 #include <tenon/components/transform.hpp>
+#include <tenon/harness/memory_sample.hpp>
+#include <tenon/harness/memory_state.hpp>
 
 namespace tenon::test {
 namespace {
@@ -25,7 +25,7 @@ Pair sometimes(const std::string& name, const std::string& with, const std::stri
   return pair;
 }
 
-const char* const kDouble = R"({"field": "x", "mean": [0], "std": [0.5]})";
+const char* const kDouble = R"({"field": "x", "max": 0.5})";
 
 bool was_applied(const Transform& transform, uint64_t key) {
   MemorySample sample;
@@ -38,12 +38,12 @@ bool was_applied(const Transform& transform, uint64_t key) {
 }
 
 TEST(Sometimes, AppliesTheOtherWithTheProbabilityGiven) {
-  const Pair half = sometimes("normalize", kDouble, "0.25");
+  const Pair half = sometimes("to_float", kDouble, "0.25");
   int applied = 0;
   for (uint64_t key = 0; key < 10000; ++key) applied += was_applied(*half.outer, key) ? 1 : 0;
   EXPECT_NEAR(applied, 2500, 4 * 44);  // four deviations
-  const Pair never = sometimes("normalize", kDouble, "0");
-  const Pair always = sometimes("normalize", kDouble, "1");
+  const Pair never = sometimes("to_float", kDouble, "0");
+  const Pair always = sometimes("to_float", kDouble, "1");
   for (uint64_t key = 0; key < 100; ++key) {
     EXPECT_FALSE(was_applied(*never.outer, key));
     EXPECT_TRUE(was_applied(*always.outer, key));
@@ -86,6 +86,14 @@ TEST(Sometimes, RefusesATransformThatLearns) {
   EXPECT_NE(std::string(error.what()).find("transform:standardize"), std::string::npos) << error.what();
 }
 
+TEST(Sometimes, RefusesAnInnerTransformThatRescales) {
+  const Error error = error_of([] { (void)sometimes("normalize", R"({"mean": [1], "std": [2]})", "0.5"); });
+  EXPECT_EQ(error.code(), ErrorCode::kConfig);
+  EXPECT_EQ(error.pointer(), "/transform");
+  EXPECT_NE(std::string(error.what()).find("transform:normalize brings fields to another scale"), std::string::npos)
+      << error.what();
+}
+
 /// Counts nothing and keeps one number.
 class Keeper final : public Transform {
  public:
@@ -97,7 +105,8 @@ class Keeper final : public Transform {
 };
 
 TEST(Sometimes, KeepsTheStateOfTheOther) {
-  const auto outer = make<Transform>("tenon_transforms", "sometimes", R"({"transform": {"use": "transform:keeper"}})");
+  const auto outer =
+      make<Transform>("tenon_transforms", "sometimes", R"({"transform": {"use": "transform:random_shift"}})");
   Keeper keeper;
   static_cast<Nesting*>(outer->ability(Nesting::kAbility))->adopt("/transform", keeper);
   keeper.number = 42;

@@ -4,11 +4,11 @@
 
 #include <gtest/gtest.h>
 
-#include <plugins/support/memory_sample.hpp>
-#include <plugins/support/memory_state.hpp>
 #include <plugins/support/plugin.hpp>
 #include <tenon/components/fitted.hpp>
 #include <tenon/components/transform.hpp>
+#include <tenon/harness/memory_sample.hpp>
+#include <tenon/harness/memory_state.hpp>
 
 namespace tenon::test {
 namespace {

@@ -32,10 +32,11 @@ class Fitted {
   ~Fitted() = default;
 };
 
-/// original = stored · scale + offset, along the last axis of a field: one element each, or one for all.
+/// original = stored · scale + offset, along one axis of a field: one element each, or one for all.
 struct Rescaling {
   std::vector<double> scale;
   std::vector<double> offset;
+  int64_t axis = -1;  ///< From 0 on; counted from the last one, -1, where it is negative.
 };
 
 /// Ability of a transform that brings fields to another scale. Metrics and predictions see values of the original scale:
