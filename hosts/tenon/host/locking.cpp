@@ -21,6 +21,7 @@ void require_locked(const Arguments& arguments, const core::Graph& graph, const 
   const core::Json lock = core::read_lock(*file);
   const std::vector<core::UsedPlugin> used = core::used_plugins(graph, catalogue);
   std::vector<const core::PluginInfo*> plugins;
+  plugins.reserve(used.size());
   for (const core::UsedPlugin& each : used) plugins.push_back(each.plugin);
   const std::vector<std::string> drift = core::lock_drift(lock, plugins, core::find_libtorch().version);
   if (drift.empty()) return;

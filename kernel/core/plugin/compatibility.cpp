@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -204,13 +205,10 @@ std::string_view to_string(Effect effect) noexcept {
 std::vector<PluginChange> compare_plugins(const PluginInfo& old, const PluginInfo& now) {
   Changes changes;
   compare_whole(old, now, changes);
-  std::vector<std::string> ids;
+  std::set<std::string> ids;
   for (const PluginInfo* const plugin : {&old, &now}) {
-    for (const ComponentInfo& component : plugin->components) ids.push_back(component.id());
+    for (const ComponentInfo& component : plugin->components) ids.insert(component.id());
   }
-  std::ranges::sort(ids);
-  const auto repeated = std::ranges::unique(ids);
-  ids.erase(repeated.begin(), repeated.end());
   for (const std::string& id : ids) {
     const std::size_t colon = id.find(':');
     const ComponentInfo* const before = old.find(id.substr(0, colon), id.substr(colon + 1));

@@ -28,18 +28,6 @@ constexpr unsigned kSecondsAtMost = 10;  // for a report: a stack that is destro
 constexpr int kFramesAtMost = 96;
 constexpr uintptr_t kNearStack = uintptr_t{64} << 10U;
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kSanitized = true;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-constexpr bool kSanitized = true;
-#else
-constexpr bool kSanitized = false;
-#endif
-#else
-constexpr bool kSanitized = false;
-#endif
-
 enum class Stage { kCalm, kLooking, kTelling };
 
 std::atomic<bool> are_installed{false};
@@ -217,7 +205,7 @@ std::string_view copied(std::string_view text, std::size_t offset) noexcept {
 bool CrashHandlers::installed() noexcept { return are_installed; }
 
 CrashHandlers::CrashHandlers() {
-  if (kSanitized || are_installed.exchange(true)) return;
+  if (!kAvailable || are_installed.exchange(true)) return;
   installed_ = true;
   process = ::getpid();
   std::array<void*, 1> primed{};

@@ -8,6 +8,20 @@
 
 #include <core/process/alternate_stack.hpp>
 
+// gcc says so by macros, clang by features.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define TENON_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define TENON_SANITIZED 1
+#elif __has_feature(thread_sanitizer)
+#define TENON_SANITIZED 1
+#endif
+#endif
+#ifndef TENON_SANITIZED
+#define TENON_SANITIZED 0
+#endif
+
 namespace tenon::core {
 
 /// While it lives, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT and std::terminate end the process with exit code 3 after a
@@ -19,6 +33,9 @@ namespace tenon::core {
 /// one does nothing, as does one in a build with a sanitizer, which reports better.
 class CrashHandlers {
  public:
+  /// Whether this build, which is then one without a sanitizer, handles crashes at all.
+  static constexpr bool kAvailable = !TENON_SANITIZED;
+
   CrashHandlers();
   CrashHandlers(const CrashHandlers&) = delete;
   CrashHandlers& operator=(const CrashHandlers&) = delete;

@@ -24,12 +24,6 @@
 namespace tenon::core {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kSanitized = true;
-#else
-constexpr bool kSanitized = false;
-#endif
-
 constexpr std::array kSignals{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 
 struct sigaction action_of(int signal) {
@@ -51,7 +45,7 @@ void another_end() { std::abort(); }
 class CrashHandling : public testing::Test {
  protected:
   void SetUp() override {
-    if (kSanitized) GTEST_SKIP() << "the sanitizer handles crashes itself";
+    if (!CrashHandlers::kAvailable) GTEST_SKIP() << "the sanitizer handles crashes itself";
     GTEST_FLAG_SET(death_test_style, "fast");  // the child writes into the folder of the test
   }
 };
