@@ -2,6 +2,7 @@
 #include <core/plugin/symbols.hpp>
 
 #include <dlfcn.h>
+#include <gnu/libc-version.h>
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -22,7 +23,8 @@ std::filesystem::path library_with(const void* symbol) {
 }
 
 const DynamicImage& c_library() {
-  static const DynamicImage image(library_with(reinterpret_cast<const void*>(&std::strtok)));
+  // A function that sanitizers leave to the library.
+  static const DynamicImage image(library_with(reinterpret_cast<const void*>(&gnu_get_libc_version)));
   return image;
 }
 
@@ -57,7 +59,8 @@ TEST(DynamicImage, KnowsWhatALibraryAsksFor) {
   EXPECT_EQ(core.soname(), "libtenon_core.so.1");
   EXPECT_EQ(core.runpath(), "$ORIGIN");
   EXPECT_NE(std::ranges::find(core.needed(), "libtenon_api.so.1"), core.needed().end());
-  const auto wanted = std::ranges::find_if(core.undefined(), [](const DynamicSymbol& s) { return s.name == "memcpy"; });
+  const auto wanted =
+      std::ranges::find_if(core.undefined(), [](const DynamicSymbol& symbol) { return symbol.name == "posix_spawn"; });
   ASSERT_NE(wanted, core.undefined().end());
   EXPECT_TRUE(wanted->version.starts_with("GLIBC_")) << wanted->version;
   EXPECT_TRUE(wanted->bound);
