@@ -22,7 +22,6 @@
 #include <host/console.hpp>
 #include <host/json_text.hpp>
 #include <host/pipeline.hpp>
-#include <tenon/registration.hpp>
 
 namespace tenon::host {
 namespace {
@@ -54,9 +53,7 @@ core::Json manifest_of(const fs::path& file, const Arguments& arguments) {
   for (const core::RefusedPlugin& refused : catalogue.refused()) {
     if (refused.reason != "revision") throw core::Refusal(refused.reason, file.string() + ": " + refused.message);
   }
-  const std::optional<std::string> text = core::ElfFile(file).section(kManifestSection);
-  if (!text) throw core::Refusal("no-manifest", file.string() + " has no manifest: build it with tenon_add_plugin");
-  return core::manifest_json(*text);
+  return core::manifest_in(core::ElfFile(file));
 }
 
 /// Tells what the loader would stumble over. False when the file cannot be opened.

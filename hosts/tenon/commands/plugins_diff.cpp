@@ -1,10 +1,10 @@
 // tenon plugins diff: what changed between two builds of a plugin.
 #include <algorithm>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -21,7 +21,6 @@
 #include <host/json_text.hpp>
 #include <host/pipeline.hpp>
 #include <host/table.hpp>
-#include <tenon/registration.hpp>
 
 namespace tenon::host {
 namespace {
@@ -34,13 +33,9 @@ using core::PluginInfo;
 
 constexpr uint64_t kLargestManifest = uint64_t{64} << 20;
 
-std::string manifest_text(const fs::path& file) {
-  if (file.extension() == ".json") return core::read_text(file, ErrorCode::kConfig, kLargestManifest);
-  std::optional<std::string> text = core::ElfFile(file).section(kManifestSection);
-  if (!text) {
-    throw core::Refusal("no-manifest", "it has no manifest, so it is no Tenon plugin: build it with tenon_add_plugin");
-  }
-  return std::move(*text);
+core::Json manifest_of(const fs::path& file) {
+  if (file.extension() != ".json") return core::manifest_in(core::ElfFile(file));
+  return core::manifest_json(core::read_text(file, ErrorCode::kConfig, kLargestManifest));
 }
 
 /// A plugin's file, a manifest's, or the id of an installed plugin. Revisions and fingerprints of other Tenons are read.
@@ -53,7 +48,7 @@ PluginInfo read_side(const std::string& given, const Arguments& arguments, Conso
     return find_installed(scan_plugins(arguments, console), given).plugin;
   }
   try {
-    return core::parse_manifest(core::manifest_json(manifest_text(given)), core::Revisions::kAny);
+    return core::parse_manifest(manifest_of(given), core::Revisions::kAny);
   } catch (const core::Refusal& refusal) {
     throw core::Refusal(refusal.reason(), fmt::format("{}: {}", given, refusal.what()));
   }
@@ -111,24 +106,23 @@ std::string as_text(const Diff& diff, const Console& console) {
   const Paint paint = console.paint();
   std::string out = fmt::format("{} {} -> {} {}\n", paint.bold(diff.old.id), diff.old.version, paint.bold(diff.now.id),
                                 diff.now.version);
-  Table table(2);
-  table.style(0, [&](std::string_view text) { return text == "breaking" ? paint.red(text) : std::string(text); });
-  const auto flush = [&] {
-    out += table.render(console.width());
-    table = Table(2);
-    table.style(0, [&](std::string_view text) { return text == "breaking" ? paint.red(text) : std::string(text); });
+  const auto begin_table = [&] {
+    Table table(2);
+    table.style(0, [paint](std::string_view text) { return text == "breaking" ? paint.red(text) : std::string(text); });
+    return table;
   };
+  Table table = begin_table();
   std::string_view component;
   for (const PluginChange& change : diff.changes) {
     if (change.component != component) {
-      flush();
+      out += std::exchange(table, begin_table()).render(console.width());
       out += fmt::format("\n{}\n", paint.bold(change.component));
       component = change.component;
     }
     table.add({std::string(core::to_string(change.effect)),
                change.place.empty() ? change.text : fmt::format("{}: {}", change.place, change.text)});
   }
-  flush();
+  out += table.render(console.width());
   return out + '\n' + verdict(diff);
 }
 

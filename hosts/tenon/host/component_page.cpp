@@ -86,6 +86,15 @@ std::string describe_port(const Port& port) {
   return port.optional ? text + " (may be left out)" : text;
 }
 
+std::vector<std::string> metric_values(const core::ComponentInfo& component) {
+  std::vector<std::string> values;
+  for (const MetricOutput& output : component.metrics) {
+    values.push_back(
+        fmt::format("{} ({} is better)", output.name, output.direction == Direction::kMax ? "more" : "less"));
+  }
+  return values;
+}
+
 std::string component_page(const core::ComponentInfo& component, const core::PluginInfo& plugin,
                            const Console& console) {
   const Paint paint = console.paint();
@@ -96,12 +105,7 @@ std::string component_page(const core::ComponentInfo& component, const core::Plu
   facts.add({"interface", fmt::format("{} revision {}", component.interface, component.revision)});
   add_list(facts, "traits", component.traits);
   add_list(facts, "abilities", component.abilities);
-  std::vector<std::string> metrics;
-  for (const MetricOutput& output : component.metrics) {
-    metrics.push_back(
-        fmt::format("{} ({} is better)", output.name, output.direction == Direction::kMax ? "more" : "less"));
-  }
-  add_list(facts, "values", metrics);
+  add_list(facts, "values", metric_values(component));
   out += facts.render(console.width());
   out += port_lines("Takes", component.ports.in, console);
   out += port_lines("Gives", component.ports.out, console);

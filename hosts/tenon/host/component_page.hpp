@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include <core/json/json.hpp>
 #include <core/plugin/manifest.hpp>
@@ -24,6 +25,9 @@ namespace tenon::host {
 /// Lines that use the component in a pipeline, valid JSON between the braces of the object that they name. Required
 /// parameters have a value of the right type; references are to be put right by hand.
 [[nodiscard]] std::string snippet(const core::ComponentInfo& component);
+
+/// The values of a metric for people: "accuracy (more is better)".
+[[nodiscard]] std::vector<std::string> metric_values(const core::ComponentInfo& component);
 
 /// A port rule for people: "logits: float[N, C, *]", "all fields of the input but \"mask\"".
 [[nodiscard]] std::string describe_port(const Port& port);

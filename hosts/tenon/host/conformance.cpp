@@ -15,29 +15,13 @@
 
 #include <core/plugin/runtime.hpp>
 #include <core/plugin/search_path.hpp>
+#include <core/storage/file.hpp>
 #include <tenon/error.hpp>
 
 namespace tenon::host {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// A pipe's end that is closed with its object.
-class End {
- public:
-  explicit End(int number) : number_(number) {}
-  End(const End&) = delete;
-  End& operator=(const End&) = delete;
-  ~End() { close(); }
-  void close() noexcept {
-    if (number_ >= 0) ::close(number_);
-    number_ = -1;
-  }
-  [[nodiscard]] int get() const noexcept { return number_; }
-
- private:
-  int number_;
-};
 
 /// This process's environment, with libtorch's folder first in the loader's path and none of the variables that choose
 /// how many threads libtorch has.
@@ -114,10 +98,10 @@ void run_conformance(const std::vector<std::string>& arguments, const std::funct
   const core::Libtorch libtorch = core::find_libtorch();
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) throw Error(ErrorCode::kMemory, "cannot make a pipe to tenon-conformance");
-  End from(ends[0]);
-  End to(ends[1]);
+  const core::FileDescriptor from(ends[0]);
+  core::FileDescriptor to(ends[1]);
   const pid_t child = start(program, arguments, libtorch.libraries, to.get());
-  to.close();
+  to.close();  // only the child writes
   read_lines(from.get(), take);
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {

@@ -66,15 +66,6 @@ std::string component_row(const core::ComponentInfo& component, std::string_view
   return fmt::format("| [{}]({}#{}) | {} |\n", escaped(component.id()), page, anchor, escaped(component.summary));
 }
 
-std::vector<std::string> metric_values(const core::ComponentInfo& component) {
-  std::vector<std::string> values;
-  for (const MetricOutput& output : component.metrics) {
-    values.push_back(
-        fmt::format("{} ({} is better)", output.name, output.direction == Direction::kMax ? "more" : "less"));
-  }
-  return values;
-}
-
 }  // namespace
 
 std::string component_markdown(const core::ComponentInfo& component) {

@@ -160,13 +160,7 @@ void Catalogue::Content::read(const Candidate& candidate) {
   ManifestIdentity identity;
   try {
     const ElfFile file(candidate.path);
-    const std::optional<std::string> text = file.section(kManifestSection);
-    if (!text) {
-      throw Refusal("no-manifest",
-                    "it has no manifest, so it is no Tenon plugin: build it with tenon_add_plugin, or keep other "
-                    "libraries elsewhere");
-    }
-    const Json manifest = manifest_json(*text);
+    const Json manifest = manifest_in(file);
     identity = identity_of(manifest);
     check_trust(candidate);
     PluginInfo plugin = parse_manifest(manifest);

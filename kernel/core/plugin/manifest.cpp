@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <stdexcept>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <core/plugin/elf.hpp>
 #include <core/plugin/interfaces.hpp>
 #include <core/plugin/refusal.hpp>
 #include <core/storage/canonical_json.hpp>
@@ -238,6 +240,16 @@ Json manifest_json(std::string_view text) {
   } catch (const std::invalid_argument& error) {
     throw Refusal("manifest", fmt::format("its manifest is damaged: {}; {}", error.what(), kRebuild));
   }
+}
+
+Json manifest_in(const ElfFile& file) {
+  const std::optional<std::string> text = file.section(kManifestSection);
+  if (!text) {
+    throw Refusal("no-manifest",
+                  "it has no manifest, so it is no Tenon plugin: build it with tenon_add_plugin, or keep other "
+                  "libraries elsewhere");
+  }
+  return manifest_json(*text);
 }
 
 ComponentInfo parse_component(const Json& json, const std::string& pointer, Revisions revisions) {

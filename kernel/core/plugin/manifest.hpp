@@ -12,6 +12,8 @@
 
 namespace tenon::core {
 
+class ElfFile;
+
 using PortRule = Port;
 
 /// One component of a plugin: all that can be known of it without opening the plugin.
@@ -57,6 +59,9 @@ struct PluginInfo {
 
 /// A manifest's text as JSON. \throws Refusal ("manifest") for text that is not JSON. [any thread]
 [[nodiscard]] Json manifest_json(std::string_view text);
+
+/// The manifest that travels in a plugin's file. \throws Refusal ("no-manifest", "manifest"). [any thread]
+[[nodiscard]] Json manifest_in(const ElfFile& file);
 
 /// Which revisions of the interfaces and of the plugin API are taken: those that this Tenon has, or all, for comparing.
 enum class Revisions { kOurs, kAny };

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include <core/plugin/elf.hpp>
-#include <core/plugin/symbols.hpp>
+#include <core/plugin/mangled_names.hpp>
 
 namespace tenon::core {
 namespace {

@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include <core/plugin/debian_packages.hpp>
+#include <core/plugin/mangled_names.hpp>
 #include <core/plugin/open_library.hpp>
 #include <core/plugin/refusal.hpp>
 #include <core/plugin/search_path.hpp>

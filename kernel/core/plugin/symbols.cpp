@@ -2,12 +2,9 @@
 // GNU extensions for hashing and versions as glibc reads them.
 #include <core/plugin/symbols.hpp>
 
-#include <cxxabi.h>
 #include <elf.h>
 #include <algorithm>
 #include <array>
-#include <cctype>
-#include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <span>
@@ -16,7 +13,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <core/plugin/elf.hpp>
 #include <core/plugin/refusal.hpp>
@@ -442,41 +438,6 @@ Definition DynamicImage::find(std::string_view name, std::string_view version) c
   if (state_->tables.symbols == 0) return Definition::kNone;
   if (!state_->bloom.empty()) return state_->find_gnu(name, version);
   return state_->buckets == 0 ? Definition::kNone : state_->find_sysv(name, version);
-}
-
-std::string demangled(const std::string& name) {
-  if (!name.starts_with("_Z")) return name;  // "f" alone would become "float"
-  int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status),
-                                                    std::free);
-  return status == 0 && text != nullptr ? std::string(text.get()) : name;
-}
-
-std::string outer_namespaces(std::string_view mangled) {
-  if (!mangled.starts_with("_Z")) return {};
-  mangled.remove_prefix(2);
-  for (const std::string_view special : {"TV", "TI", "TS", "TT", "GV"}) {
-    if (mangled.starts_with(special)) mangled.remove_prefix(special.size());
-  }
-  if (mangled.empty() || mangled.front() != 'N') return {};
-  mangled.remove_prefix(1);
-  while (!mangled.empty() && std::string_view("rVKRO").find(mangled.front()) != std::string_view::npos) {
-    mangled.remove_prefix(1);
-  }
-  std::vector<std::string_view> names;
-  while (!mangled.empty() && std::isdigit(static_cast<unsigned char>(mangled.front())) != 0) {
-    std::size_t length = 0;
-    while (!mangled.empty() && std::isdigit(static_cast<unsigned char>(mangled.front())) != 0 &&
-           length < mangled.size()) {
-      length = length * 10 + static_cast<std::size_t>(mangled.front() - '0');
-      mangled.remove_prefix(1);
-    }
-    if (length > mangled.size()) return {};
-    names.push_back(mangled.substr(0, length));
-    mangled.remove_prefix(length);
-  }
-  if (names.size() > 1) names.pop_back();  // the entity itself
-  return fmt::format("{}", fmt::join(names, "::"));
 }
 
 }  // namespace tenon::core
