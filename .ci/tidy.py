@@ -1,7 +1,7 @@
 """tidy.py BUILD FILE...: clang-tidy, as many at a time as there are cores; what passed is not checked again.
 
 BUILD holds compile_commands.json. A file counts as checked while it, the headers of ours that it includes, its command
-and .clang-tidy stay the same.
+and .clang-tidy stay the same: stamps below TENON_CACHE, which all clones of a user share.
 """
 
 import concurrent.futures
@@ -14,6 +14,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path.cwd()
+STAMPS = pathlib.Path(os.environ.get("TENON_CACHE") or pathlib.Path.home() / ".cache/tenon") / "tidy"
 
 
 def read_commands(build):
@@ -30,7 +31,7 @@ def key_of(entry, settings):
     if made.returncode != 0:
         return None
     names = made.stdout.replace("\\\n", " ").split(":", 1)[1].split()
-    key = hashlib.sha256(settings + " ".join(command).encode())
+    key = hashlib.sha256(settings + " ".join(command).replace(str(ROOT), "").encode())
     for name in names:
         key.update(pathlib.Path(entry["directory"], name).read_bytes())
     return key.hexdigest()
@@ -38,12 +39,12 @@ def key_of(entry, settings):
 
 def check(name, entry, build, settings):
     key = key_of(entry, settings)
-    stamp = build / "tidy" / f"{key}"
+    stamp = STAMPS / f"{key}"
     if key and stamp.exists():
         return name, True, ""
     run = subprocess.run(["clang-tidy", "--quiet", "-p", build, name], capture_output=True, text=True, check=False)
     if run.returncode == 0:
-        stamp.parent.mkdir(exist_ok=True)
+        STAMPS.mkdir(parents=True, exist_ok=True)
         stamp.touch()
         return name, True, ""
     return name, False, run.stdout or run.stderr
