@@ -54,7 +54,7 @@ class Sometimes final : public Transform, public Nesting {
   }
 
   [[nodiscard]] Spec spec(const Spec& in) const override {
-    const Spec out = inner_->spec(in);
+    const Spec out = blaming_inner("/transform", [&] { return inner_->spec(in); });
     const bool same = std::equal(in.begin(), in.end(), out.begin(), out.end(), [](const auto& a, const auto& b) {
       return a.name == b.name && a.dtype == b.dtype && a.shape == b.shape;
     });

@@ -50,6 +50,16 @@ TEST(Sometimes, AppliesTheOtherWithTheProbabilityGiven) {
   }
 }
 
+TEST(Sometimes, TellsAFaultOfTheOtherAtThePlaceOfItsParameter) {
+  const Pair pair = sometimes("copy", R"({"field": "x", "into": "y"})", "1");
+  try {
+    (void)pair.outer->spec({{"x", Dtype::kFloat32, {2}}, {"y", Dtype::kFloat32, {2}}});
+    FAIL() << "there is a field y already";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.pointer(), "/transform/with/into");
+  }
+}
+
 TEST(Sometimes, DrawsForItselfFirstAndThenForTheOther) {
   const Pair pair = sometimes("random_shift", R"({"pixels": 3})", "1");
   const std::vector<float> image{1, 2, 3, 4, 5, 6, 7, 8, 9};

@@ -33,7 +33,8 @@ class Dataset : public Component {
   [[nodiscard]] virtual std::string fingerprint() const = 0;
 
   /// Reads item `index`, 0 ≤ index < size(), into memory from `out.allocate`, every field of spec(), always the same
-  /// bytes for the same index. Called concurrently from many threads. \throws Error (kData). [loader]
+  /// bytes for the same index. Called concurrently from many threads.
+  /// \throws Error (kData); whatever else it throws counts as that too. [loader]
   virtual void read(int64_t index, Sample& out) const = 0;
 };
 

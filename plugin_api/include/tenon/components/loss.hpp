@@ -10,7 +10,8 @@
 namespace tenon {
 
 /// The engine adds weights over micro-batches and ranks before the first forward pass and divides once, so that the
-/// gradient is that of one large batch. A loss never divides.
+/// gradient is that of one large batch. A loss never divides. Floating tensors come in the precision policy's storage
+/// type, outside of autocast. Before the first step sum() is called on meta tensors, which have shapes and no values.
 class Loss : public Component {
  public:
   static constexpr const char* kInterface = "tenon.loss";

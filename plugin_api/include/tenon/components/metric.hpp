@@ -12,7 +12,8 @@
 namespace tenon {
 
 /// The class lists its values and their directions in `static std::vector<MetricOutput> outputs()`. A value does not
-/// depend on how samples were grouped into batches.
+/// depend on how samples were grouped into batches. Floating tensors come in the precision policy's storage type,
+/// outside of autocast.
 class Metric : public Component {
  public:
   static constexpr const char* kInterface = "tenon.metric";

@@ -15,8 +15,10 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <tenon/component.hpp>
+#include <tenon/error.hpp>
 #include <tenon/state.hpp>
 
 namespace tenon {
@@ -27,7 +29,8 @@ namespace tenon {
 ///
 /// The outer component answers for its inner ones, which no other part of the host knows of: their specs, shapes and
 /// ports lie behind its own, its traits ("random", "data_dependent") must hold for them too, and so must its thread
-/// tags. What they keep over a restart is saved only if its own `state` visits it: see InnerState.
+/// tags. What they keep over a restart is saved only if its own `state` visits it: see InnerState. An error of theirs
+/// that blames a parameter passes through blaming_inner, so that it is told at its place.
 class Nesting {
  public:
   static constexpr const char* kAbility = "tenon.nesting/1";
@@ -43,6 +46,18 @@ class Nesting {
  protected:
   ~Nesting() = default;
 };
+
+/// Calls what calls an inner component. `pointer` is what adopt() was given for it.
+/// \throws Error of the inner component, its parameter named from the outer one: "/field" is "/inner/with/field".
+template <class Call>
+decltype(auto) blaming_inner(std::string_view pointer, Call&& call) {
+  try {
+    return std::forward<Call>(call)();
+  } catch (const Error& error) {
+    if (error.pointer().empty()) throw;
+    throw Error(error.code(), error.what(), std::string(pointer) + "/with" + error.pointer());
+  }
+}
 
 /// The state of an inner component within that of its outer one: every name gets "<prefix>/" before it. Lives during
 /// one call of the outer component's `state`. [trainer]

@@ -25,8 +25,10 @@ struct Progress {
   std::optional<Observation> metric;  ///< Only for a component that refers to a metric, and only when it is new.
 };
 
-/// Says by what factor the configured value of each group is multiplied. Before every step the engine asks once, with
-/// `applied` = the number of steps before it. A pure function of progress and of the state that state(io) visits.
+/// Says by what factor the configured value of each group is multiplied. The engine asks once before training, once
+/// before every update (a step of several phases has several), with `applied` = the number of steps before it, and once
+/// with a metric after the validation that found it. A pure function of progress and of the state that state(io)
+/// visits.
 class Schedule : public Component {
  public:
   static constexpr const char* kInterface = "tenon.schedule";

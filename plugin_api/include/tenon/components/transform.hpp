@@ -28,8 +28,8 @@ class Transform : public Component {
 
   /// Reads fields with `at`, writes the changed ones into memory from `allocate`; input memory is read-only. Fields
   /// that it does not allocate keep their value. `random` is keyed by (seed, node, epoch, sample, occurrence), so
-  /// results do not depend on threads; without draws no number is made. Called concurrently from many threads. \throws
-  /// Error (kData). [loader]
+  /// results do not depend on threads; without draws no number is made. Called concurrently from many threads.
+  /// \throws Error (kData); whatever else it throws counts as that too. [loader]
   virtual void apply(Sample& sample, Rng& random, const When& when) const = 0;
 };
 
