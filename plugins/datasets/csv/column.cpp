@@ -43,6 +43,14 @@ Parsed<T> parse(std::string_view text, const char* kind, const char* type) {
   return parsed;
 }
 
+/// Without a fraction of zeros, as in 3.0, which whole numbers get from programs that know none.
+std::string_view without_zero_fraction(std::string_view text) {
+  const std::size_t point = text.find('.');
+  const bool zeros = point != std::string_view::npos && point > 0 && point + 1 < text.size() &&
+                     text.find_first_not_of('0', point + 1) == std::string_view::npos;
+  return zeros ? text.substr(0, point) : text;
+}
+
 template <class T>
 void put_number(std::vector<std::byte>& row, std::size_t position, T value) {
   std::memcpy(row.data() + position * sizeof(T), &value, sizeof(T));
@@ -62,16 +70,17 @@ bool is_missing(const Cell& cell, CsvType type) {
   if (cell.quoted && type == CsvType::kText) return false;
   const std::string_view text = trimmed(cell.raw);
   if (text.size() > 4) return false;
-  static constexpr std::array<std::string_view, 5> kWords{"", "na", "nan", "null", "?"};
+  static constexpr std::array<std::string_view, 7> kWords{"", "na", "n/a", "#n/a", "nan", "null", "?"};
   return std::any_of(kWords.begin(), kWords.end(), [&](std::string_view word) {
     return std::equal(text.begin(), text.end(), word.begin(), word.end(),
                       [](char written, char wanted) { return lower(written) == wanted; });
   });
 }
 
+bool is_number(std::string_view text) { return !parse<double>(trimmed(text), "", "").error; }
+
 bool may_be_number(const Cell& cell) {
-  return cell.raw.find_first_of("0123456789") != std::string_view::npos ||
-         !parse<double>(trimmed(cell.raw), "", "").error;
+  return cell.raw.find_first_of("0123456789") != std::string_view::npos || is_number(cell.raw);
 }
 
 FieldColumn::FieldColumn(const CsvField& field) : type_(field.type), spec_(spec_of(field)) {
@@ -97,7 +106,7 @@ std::optional<std::string> FieldColumn::put(std::size_t position, const Cell& ce
   }
   const std::string_view written = trimmed(text);
   if (type_ == CsvType::kInteger) {
-    const auto [value, error] = parse<int64_t>(written, "integer", "int64");
+    const auto [value, error] = parse<int64_t>(without_zero_fraction(written), "integer", "int64");
     if (!error) put_number(row_, position, value);
     return error;
   }

@@ -14,9 +14,12 @@
 
 namespace tenon::datasets {
 
-/// True for a cell that stands for no value: empty, NA, NaN, null or ?, in any case. In quotes these are text, but
+/// True for a cell that stands for no value: empty, NA, N/A, #N/A, NaN, null or ?, in any case. In quotes these are text, but
 /// still no number.
 [[nodiscard]] bool is_missing(const Cell& cell, CsvType type);
+
+/// True for a text that is a number and nothing else.
+[[nodiscard]] bool is_number(std::string_view text);
 
 /// True for a cell in which a number may have been meant: it has a digit, or says inf or nan.
 [[nodiscard]] bool may_be_number(const Cell& cell);

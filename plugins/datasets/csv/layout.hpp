@@ -17,9 +17,10 @@ struct Wanted {
   std::size_t position = 0;  ///< Among the field's own columns.
 };
 
-/// Sorted by column. `names`: the header, or "1", "2", … without one.
-/// \throws Error (kData) with the pointer of the first column that is not there, naming all of them and the nearest.
+/// Sorted by column. `names`: the first row where there is a `header`, else "1", "2", …
+/// \throws Error (kData) with the pointer of the first column that is not there, naming all such, the nearest to each
+/// and all that there are.
 [[nodiscard]] std::vector<Wanted> lay_out(std::span<const CsvField> fields, std::span<const std::string> names,
-                                          const std::string& file);
+                                          bool header, const std::string& file);
 
 }  // namespace tenon::datasets

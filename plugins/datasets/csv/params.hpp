@@ -24,16 +24,17 @@ struct CsvField {
   CsvType type = CsvType::kNumber;
   CsvFloat dtype = CsvFloat::kFloat32;
 
-  TENON_PARAMS(CsvField, field(&CsvField::name, "name", "Name of the field").required(),
-               field(&CsvField::column, "column",
-                     "Column that makes a single value: its name in the header, or its position from \"1\" on where "
-                     "there is none; without it and without columns, the column that is called like the field"),
-               field(&CsvField::columns, "columns",
-                     "Columns that make one vector, in this order; instead of column, and not of texts"),
-               field(&CsvField::type, "type",
-                     "number: of type dtype; integer: int64; text: uint8 of any length, UTF-8, for "
-                     "transform:encode_categories and the like"),
-               field(&CsvField::dtype, "dtype", "Type of numbers: parsed as float64, then rounded to this"))
+  TENON_PARAMS(
+      CsvField, field(&CsvField::name, "name", "Name of the field").required(),
+      field(&CsvField::column, "column",
+            "Column that makes a single value: its name in the header, or its position from \"1\" on where "
+            "there is none; without it and without columns, the column that is called like the field"),
+      field(&CsvField::columns, "columns",
+            "Columns that make one vector, in this order; instead of column, and not of texts"),
+      field(&CsvField::type, "type",
+            "number: of type dtype; integer: int64, also written as 3.0; text: uint8 of any length, UTF-8, for "
+            "transform:encode_categories and the like"),
+      field(&CsvField::dtype, "dtype", "Type of numbers: parsed as float64, then rounded to this"))
 };
 
 struct CsvParams {
@@ -53,8 +54,8 @@ struct CsvParams {
           .min_items(1)
           .required(),
       field(&CsvParams::missing, "missing",
-            "What becomes of a row where a column in use is empty, NA, NaN, null or ? (in any case, and not in "
-            "quotes if it is text): error, or skip, which drops the row"))
+            "What becomes of a row where a column in use is empty, NA, N/A, #N/A, NaN, null or ? (in any case, and "
+            "not in quotes if it is text): error, or skip, which drops the row"))
 };
 
 }  // namespace tenon::datasets

@@ -54,8 +54,9 @@ Cell Scanner::quoted_cell() {
   const std::size_t behind = at_;
   while (at_ < text_.size() && text_[at_] != delimiter_ && text_[at_] != '\n' && text_[at_] != '\r') ++at_;
   if (at_ > behind) {
-    report(behind, shown(text_.substr(behind, at_ - behind)) +
-                       " stands behind a closing quote; a quote within a cell is written twice (\"\")");
+    const std::string other = other_delimiter(behind);
+    report(behind, shown(text_.substr(behind, at_ - behind)) + " stands behind a closing quote; " +
+                       (other.empty() ? "a quote within a cell is written twice (\"\")" : other));
   }
   return cell;
 }
@@ -67,13 +68,24 @@ Cell Scanner::plain_cell() {
     if (!ends_plain_[static_cast<unsigned char>(c)]) {
       ++at_;
     } else if (c == '"') {
-      if (!broken_) report(at_, "a quote within a cell: put the cell in quotes and write this one twice (\"\")");
+      const std::string other = at_ > begin ? other_delimiter(at_ - 1) : "";
+      if (!broken_) {
+        report(at_, "a quote within a cell: " +
+                        (other.empty() ? "put the cell in quotes and write this one twice (\"\")" : other));
+      }
       ++at_;
     } else {
       break;
     }
   }
   return {begin, text_.substr(begin, at_ - begin), false, false};
+}
+
+/// What to say where a quote stands beside a character that may have been meant to separate cells; else nothing.
+std::string Scanner::other_delimiter(std::size_t at) const {
+  const std::string_view found = text_.substr(at, 1);
+  if (found.find_first_of(";\t|,") == std::string_view::npos) return "";
+  return "if " + shown(found) + " separates the cells, set \"delimiter\" to it";
 }
 
 /// Steps over what is behind a cell: false when another one follows.

@@ -39,6 +39,7 @@ class Scanner {
   Cell quoted_cell();
   Cell plain_cell();
   bool end_row();
+  [[nodiscard]] std::string other_delimiter(std::size_t at) const;
   void report(std::size_t offset, const std::string& message);
 
   std::string_view text_;

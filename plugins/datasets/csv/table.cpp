@@ -12,6 +12,13 @@
 namespace tenon::datasets {
 namespace {
 
+/// Files that are no text at all, though called so.
+void require_text(std::string_view text, const std::string& file) {
+  const auto refuse = [&](const std::string& why) { throw Error(ErrorCode::kData, file + ": " + why, "/path"); };
+  if (text.starts_with("\x1F\x8B")) refuse("is packed by gzip: unpack it (gunzip)");
+  if (text.starts_with("PK\x03\x04")) refuse("is a zip archive or a workbook (.xlsx): save the table as CSV");
+}
+
 void require_utf8(std::string_view text, Problems& problems) {
   const std::size_t wrong = find_no_utf8(text);
   if (wrong == std::string_view::npos) return;
@@ -29,6 +36,7 @@ class Loader {
         file_(params.path.string()),
         problems_(file_, text),
         scanner_(text, params.delimiter.front(), problems_) {
+    require_text(text, file_);
     require_utf8(text, problems_);
   }
 
@@ -38,7 +46,7 @@ class Loader {
     problems_.fail_if_any("/path");
     if (!there) fail("is empty");
     take_names(row);
-    wanted_ = lay_out(params_.fields, names_, file_);
+    wanted_ = lay_out(params_.fields, names_, params_.header, file_);
     reserve();
     if (params_.header) there = scanner_.next(row);
     int64_t kept = 0;

@@ -43,8 +43,6 @@ struct IdxParams {
 
 namespace {
 
-using std::string_literals::operator""s;
-
 std::string text(const Shape& shape) { return to_string(std::vector<Dim>(shape.begin(), shape.end())); }
 
 int64_t label_at(const IdxFile& file, std::size_t index) {
@@ -84,10 +82,10 @@ class Idx final : public Dataset {
   static Ports ports() { return {{}, {Port::any("$image_field"), Port::known_later()}}; }
   static std::vector<std::string> traits() { return {"deterministic"}; }
   static Example example() {
-    const auto bytes = "\0\0\x08"s;  // two zeros and uint8, then the number of axes and each size in four bytes
+    const std::string bytes("\0\0\x08", 3);  // two zeros and uint8, then the number of axes and each size in four bytes
     return {.params = R"({"images": "images.idx", "labels": "labels.idx", "shape": [1, 2, 2]})",
-            .files = {{"images.idx", bytes + "\3\0\0\0\3\0\0\0\2\0\0\0\2abcdefghijkl"s},
-                      {"labels.idx", bytes + "\1\0\0\0\3\2\0\1"s}},
+            .files = {{"images.idx", bytes + std::string("\3\0\0\0\3\0\0\0\2\0\0\0\2abcdefghijkl", 25)},
+                      {"labels.idx", bytes + std::string("\1\0\0\0\3\2\0\1", 8)}},
             .inputs = {}};
   }
 
@@ -129,6 +127,12 @@ class Idx final : public Dataset {
           "/dtype");
     }
     Shape item = images_.item_shape();
+    if (item.empty() && !params_.shape.empty()) {
+      throw Error(ErrorCode::kData,
+                  file + "holds " + std::to_string(images_.items()) + " single numbers, as labels are, and no images" +
+                      (params_.labels ? ": have \"images\" and \"labels\" been exchanged?" : ""),
+                  "/images");
+    }
     if (elements(item) != elements(params_.shape)) {
       const std::string holds = text(item) + ", " + std::to_string(elements(item)) + " numbers each";
       if (item.size() == 2) item.insert(item.begin(), 1);  // channels first, as models of images want it

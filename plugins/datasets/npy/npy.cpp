@@ -23,7 +23,7 @@ struct NpyField {
   TENON_PARAMS(NpyField, field(&NpyField::name, "name", "Name of the field").required(),
                field(&NpyField::path, "path",
                      "A .npy file whose first axis counts the samples, or a folder of .npy files, one a sample, "
-                     "in the order of their names")
+                     "in the order of their names, where 2.npy stands before 10.npy")
                    .required(),
                field(&NpyField::dtype, "dtype", "Type of the numbers in the file").required(),
                field(&NpyField::shape, "shape",

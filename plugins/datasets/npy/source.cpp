@@ -128,6 +128,34 @@ class OneFile final : public NpySource {
   Shape strides_;  // of all axes in Fortran order, empty in C order
 };
 
+/// Numbers within names count as such: "2.npy" stands before "10.npy".
+bool comes_before(std::string_view a, std::string_view b) {
+  const auto digits = [](std::string_view text) {
+    const std::size_t end = text.find_first_not_of("0123456789");
+    return text.substr(0, end);
+  };
+  std::string_view rest_a = a;
+  std::string_view rest_b = b;
+  while (!rest_a.empty() && !rest_b.empty()) {
+    std::string_view number_a = digits(rest_a);
+    std::string_view number_b = digits(rest_b);
+    if (number_a.empty() || number_b.empty()) {
+      if (rest_a.front() != rest_b.front()) return rest_a.front() < rest_b.front();
+      rest_a.remove_prefix(1);
+      rest_b.remove_prefix(1);
+      continue;
+    }
+    rest_a.remove_prefix(number_a.size());
+    rest_b.remove_prefix(number_b.size());
+    number_a.remove_prefix(std::min(number_a.find_first_not_of('0'), number_a.size()));
+    number_b.remove_prefix(std::min(number_b.find_first_not_of('0'), number_b.size()));
+    if (number_a.size() != number_b.size()) return number_a.size() < number_b.size();
+    if (number_a != number_b) return number_a < number_b;
+  }
+  if (rest_a.empty() != rest_b.empty()) return rest_a.empty();
+  return a < b;  // "01.npy" and "1.npy"
+}
+
 class Folder final : public NpySource {
  public:
   explicit Folder(NpyDeclared declared) : declared_(std::move(declared)) {
@@ -138,7 +166,7 @@ class Folder final : public NpySource {
       throw Error(ErrorCode::kData, declared_.path.string() + ": holds no file that ends with .npy",
                   declared_.pointer + "/path");
     }
-    std::sort(files_.begin(), files_.end());
+    std::sort(files_.begin(), files_.end(), comes_before);
     std::vector<std::byte> sample(size_of(declared_.dtype) * static_cast<std::size_t>(elements(declared_.shape)));
     for (int64_t i = 0; i < size(); ++i) {
       read(i, sample.data());
@@ -163,7 +191,7 @@ class Folder final : public NpySource {
 
  private:
   NpyDeclared declared_;
-  std::vector<std::string> files_;  // names, sorted
+  std::vector<std::string> files_;  // names, in order
   uint64_t hash_ = 0;
 };
 

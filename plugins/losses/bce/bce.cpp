@@ -46,7 +46,7 @@ class Bce final : public Loss {
                    {Dtype::kBool, Dtype::kUint8, Dtype::kInt8, Dtype::kInt16, Dtype::kInt32, Dtype::kInt64});
     Port target = Port::of("target", targets, {"N", "*"});
     target.optional = true;
-    return {{Port::of("logits", floats, {"N", "*"}), target, SampleWeight::port()}, {}};
+    return {{Port::of("logits", floats, {"N", "*"}).classes_of("target"), target, SampleWeight::port()}, {}};
   }
   static std::vector<std::string> traits() { return {"deterministic"}; }
 

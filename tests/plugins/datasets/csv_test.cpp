@@ -155,7 +155,7 @@ TEST_F(Csv, TellsWhereANumberIsNone) {
   EXPECT_EQ(faults("ä,b\nüü,1 2\n", {field("b")}), "F:2:4: column \"b\": \"1 2\" is no number");
   EXPECT_EQ(faults("a;b\n1;2,5\n", {field("b")}, {{"delimiter", ";"}}),
             "F:2:3: column \"b\": \"2,5\" is no number (the decimal point is \".\")");
-  EXPECT_EQ(faults("a\n1.0\n", {field("a", "integer")}), "F:2:1: column \"a\": \"1.0\" is no integer");
+  EXPECT_EQ(faults("a\n1e3\n", {field("a", "integer")}), "F:2:1: column \"a\": \"1e3\" is no integer");
   EXPECT_EQ(faults("a\n9223372036854775808\n", {field("a", "integer")}),
             "F:2:1: column \"a\": \"9223372036854775808\" is out of the range of int64");
   EXPECT_EQ(faults("a\n1e39\n", {field("a")}),
@@ -172,7 +172,8 @@ TEST_F(Csv, TellsWhereANumberIsNone) {
 }
 
 TEST_F(Csv, RefusesOrSkipsMissingValuesOfColumnsInUse) {
-  for (const char* const word : {"", " ", "NA", "NaN", "nan", "null", "NULL", "?", " ?", "\"\"", "\"NA\""}) {
+  for (const char* const word :
+       {"", " ", "NA", "n/a", "#N/A", "NaN", "nan", "null", "NULL", "?", " ?", "\"\"", "\"NA\""}) {
     const std::string text = std::string("a,unused\n1,\n") + word + ",x\n3,\n";
     const std::string fault = faults(text, {field("a")});
     std::string quoted = word;
@@ -257,6 +258,45 @@ TEST_F(Csv, TellsColumnsThatAreNotThereOrThereTwice) {
             "F: has no column \"3\". Its columns: \"1\", \"2\"");
   EXPECT_EQ(faults("a;b\n1;2\n", {field("b")}),
             "F: has no column \"b\". Its columns: \"a;b\"; that is one: set \"delimiter\" to \";\"");
+}
+
+TEST_F(Csv, TellsAllColumnsThatAreNotThereAtOnce) {
+  const std::vector<Json> fields{
+      {{"name", "x"}, {"columns", {"widht", "weight", "height"}}}, field("weight"), field("kind")};
+  EXPECT_EQ(faults("width,height\n1,2\n", fields),
+            "F: has no columns \"widht\"; did you mean \"width\"?, \"weight\"; did you mean \"height\"?, \"kind\". Its "
+            "columns: \"width\", \"height\"");
+  expect_error(refused("csv", params(fields)), ErrorCode::kData, "/fields/0/columns/0", {"\"kind\""});
+}
+
+TEST_F(Csv, SaysWhenTheFirstRowMayBeOneOfData) {
+  const std::string advice = "; if the first row is one of data, \"header\": false calls the columns \"1\", \"2\", …";
+  EXPECT_EQ(faults("1.5,-2,rose\n1,2,oak\n", {field("1")}),
+            "F: has no column \"1\". Its columns: \"1.5\", \"-2\", \"rose\"" + advice);
+  EXPECT_EQ(faults("2020,b,rose\n1,2,oak\n", {field("x")}),
+            "F: has no column \"x\". Its columns: \"2020\", \"b\", \"rose\"");
+}
+
+TEST_F(Csv, SaysWhenAQuoteStandsBesideWhatMaySeparateCells) {
+  EXPECT_EQ(faults("id;\"price; net\"\n1;2\n", {field("id")}),
+            "F:1:4: a quote within a cell: if \";\" separates the cells, set \"delimiter\" to it");
+  EXPECT_EQ(
+      faults("\"id\"\t\"price\"\n1\t2\n", {field("id")}),
+      "F:1:5: \"\\t\\\"price\\\"\" stands behind a closing quote; if \"\\t\" separates the cells, set \"delimiter\" to "
+      "it");
+}
+
+TEST_F(Csv, TakesWholeNumbersWithAFractionOfZerosAsIntegers) {
+  EXPECT_EQ(column<int64_t>(*load("a\n3.0\n-12.00\n9007199254740993.0\n", {field("a", "integer")}), "a"),
+            (std::vector<int64_t>{3, -12, 9007199254740993}));
+  EXPECT_EQ(faults("a\n3.5\n.0\n3.\n", {field("a", "integer")}),
+            "F:2:1: column \"a\": \"3.5\" is no integer\nF:3:1: column \"a\": \".0\" is no integer\n"
+            "F:4:1: column \"a\": \"3.\" is no integer");
+}
+
+TEST_F(Csv, TellsFilesThatAreNoText) {
+  EXPECT_EQ(faults(std::string("\x1F\x8B\x08\0", 4), {field("a")}), "F: is packed by gzip: unpack it (gunzip)");
+  EXPECT_EQ(faults("PK\x03\x04...", {field("a")}), "F: is a zip archive or a workbook (.xlsx): save the table as CSV");
 }
 
 TEST_F(Csv, TellsTextThatIsNotUtf8) {

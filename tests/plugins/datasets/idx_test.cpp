@@ -200,6 +200,11 @@ TEST_F(Idx, ProposesTheShapeAndTheTypeThatFit) {
   expect_error(refused("idx", json), ErrorCode::kData, "/dtype", {"holds uint8, not float32", "\"dtype\": \"uint8\""});
 }
 
+TEST_F(Idx, AsksWhetherLabelsStandInTheImagesPlace) {
+  expect_error(refused("idx", params("labels", "images")), ErrorCode::kData, "/images",
+               {path("labels"), "5 single numbers", "exchanged"});
+}
+
 TEST_F(Idx, RefusesLabelsThatAreNotOneIntegerAnImage) {
   put(folder_ / "few", idx(8, {4}, pixels(4)));
   expect_error(refused("idx", params("images", "few")), ErrorCode::kData, "/labels",
