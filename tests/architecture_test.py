@@ -14,8 +14,10 @@ FORBIDDEN = {
     "plugin_api": ["core/", "engine/", "host/"],
     "plugins": ["core/", "engine/", "host/"],
     "sdk": ["core/", "engine/", "host/"],
-    "kernel/core": ["engine/", "host/", "ATen/", "torch/", "c10/", "tenon/nn/", "tenon/tensors.hpp", "tenon/step.hpp"],
-    "kernel/engine": ["host/"],
+    "kernel/core": ["engine/", "embed/", "host/", "ATen/", "torch/", "c10/", "tenon/nn/", "tenon/tensors.hpp", "tenon/step.hpp"],
+    "kernel/engine": ["host/", "embed/", "tenon/kernel"],
+    "kernel/embed": ["host/", "ATen/", "torch/", "c10/", "tenon/nn/", "tenon/tensors.hpp", "tenon/step.hpp"],
+    "kernel/embed/include": ["core/", "engine/", "embed/"],
     "kernel/engine/data": ["ATen/", "torch/", "c10/", "tenon/nn/", "tenon/tensors.hpp", "tenon/step.hpp"],
     "hosts": ["ATen/", "torch/", "c10/", "tenon/nn/", "tenon/tensors.hpp", "tenon/step.hpp"],
 }
@@ -49,8 +51,9 @@ def main():
                     problems.append(f"{name} includes <{include}>, which {room} must not know")
             if name.suffix == ".hpp" and include in HEAVY:
                 problems.append(f"{name} includes <{include}>, which costs tens of seconds a file")
-            if name.is_relative_to("plugin_api/include") and include.startswith(tuple(PRIVATE_LIBRARIES)):
-                problems.append(f"{name} shows <{include}> to plugins")
+            for shown in ["plugin_api/include", "kernel/embed/include"]:
+                if name.is_relative_to(shown) and include.startswith(tuple(PRIVATE_LIBRARIES)):
+                    problems.append(f"{name} shows <{include}> to those who include it")
         if name.suffix == ".hpp" and "#pragma once" not in text:
             problems.append(f"{name} has no #pragma once")
         if not text.startswith("//"):

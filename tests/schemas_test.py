@@ -36,6 +36,9 @@ RUN_FILES = {
     "crash*.json": "crash-1",
 }
 
+# What commands tell of plugins, and files of the cache.
+OF_PLUGINS = {"plugins-doctor-1", "plugins-check-1", "plugin-verdict-1"}
+
 # Where a planted fault may pass: anything goes there, the member need not be, the value may be of several types.
 # Patterns of whole pointers: the object's for an unknown member, else the member's.
 WITH = r"/(nodes/\w+|nodes/\w+/groups/\d+|(stop|observe)/\d+)/with"
@@ -67,6 +70,17 @@ MAY_PASS = {
         "empty": r".*/(node|component)|/exception/what",
     },
     "lock-1": {"empty": r"/plugins/\d+/build_id"},
+    "plugins-doctor-1": {"empty": r"/plugins/\d+/(id|version|build_id|found)"},
+    "plugin-verdict-1": {"empty": r"/(code|message)"},
+    "plugins-check-1": {
+        "unknown": r".*/params(/.*)?",
+        "missing": r".*/params/.+",
+        "null": r".*/params(/.+)?",
+        "container": r".*/params(/.+)?",
+        "scalar": r".*/params/.+",
+        "negative": r".*/params/.+",
+        "empty": r".*/params/.+",
+    },
     "manifest-1": {
         "unknown": rf".*/default|{EXAMPLE}(/.*)?",
         "missing": r".*/(metrics|dtype|shape|optional|like|classes|copies|except|parameters/required|example|files/\d+/(text|hex))"
@@ -139,6 +153,21 @@ WRONG_VALUES = [
     ("crash-1", "/call/component", "crashing"),
     ("crash-1", "/frames/0/offset", "16"),
     ("crash-1", "/address", "0X1F"),
+    ("plugins-doctor-1", "/plugins/0/verdict", "ill"),
+    ("plugins-doctor-1", "/plugins/0/build_id", "6A71"),
+    ("plugins-doctor-1", "/plugins/0/found", "today"),
+    ("plugins-doctor-1", "/plugins/0/findings", [{"severity": "note", "code": "crashed", "message": "x"}]),
+    ("plugins-doctor-1", "/plugins/0/findings", [{"severity": "error", "code": "It crashed", "message": "x"}]),
+    ("plugin-verdict-1", "/plugin", "losses"),
+    ("plugin-verdict-1", "/build_id", ""),
+    ("plugin-verdict-1", "/host", "this one"),
+    ("plugin-verdict-1", "/found", "2026-03-01"),
+    ("plugins-check-1", "/plugin/id", "losses"),
+    ("plugins-check-1", "/cases", []),
+    ("plugins-check-1", "/cases/0/case", "Opens"),
+    ("plugins-check-1", "/cases/0/component", "loss"),
+    ("plugins-check-1", "/cases/0/verdict", "good"),
+    ("plugins-check-1", "/summary/failed", 0.5),
     ("pipeline-1", "/run/device", "gpu"),
     ("pipeline-1", "/fit/epochs", 0),
 ]
@@ -207,6 +236,36 @@ def crashes(folder):
         options = ["--no-preflight", "--plugin-path", BUILD / "tests/plugins"]
         directory = run(DEMO, folder / kind, f"nodes.{name}={json.dumps(node)}", *sets, options=options, expect=3)
         found += [each for each in documents_of_run(directory) if each.schema == "crash-1"]
+    return found
+
+
+def of_plugins(folder):
+    """What is told of good plugins, of a file that is none, and of one that ends the process."""
+    plugins, raw = folder / "plugins", BUILD / "tests/bad_plugins"
+    plugins.mkdir(mode=0o755)
+    (plugins / "text.so").write_text("no library")
+    added = f".tenon.manifest={raw / 'good.json'}"
+    subprocess.run(["objcopy", "--add-section", added, raw / "aborts.so", plugins / "aborts.so"], timeout=60, check=True)
+    cache = folder / "cache"
+    environment = os.environ | {"TENON_CACHE": str(cache)}
+
+    def told(*words, expect):
+        words = [PROGRAM, "plugins", *words, "--format", "json"]
+        done = subprocess.run(words, capture_output=True, text=True, timeout=240, check=False, env=environment)
+        if done.returncode != expect:
+            raise RuntimeError(f"{words} ended with {done.returncode}: {done.stderr}")
+        return read(done.stdout)
+
+    found = [Document("plugins doctor", "plugins-doctor-1", told("doctor", "--plugin-path", plugins, expect=3))]
+    found += [Document(f"verdicts/{each.name}", "plugin-verdict-1", read(each.read_text()))
+              for each in sorted((cache / "verdicts").iterdir())]
+    planted = BUILD / "tests/plugins/planted/tenon_planted.so"
+    for words, expect in (
+        ((BUILD / "lib/tenon/plugins/tenon_losses.so", "--component", "loss:mse"), 0),
+        ((planted, "--component", "loss:ignores_parameter"), 3),
+        ((planted, "--component", "optimizer:forgets"), 3),
+    ):
+        found.append(Document(f"plugins check {words[-1]}", "plugins-check-1", told("check", *words, expect=expect)))
     return found
 
 
@@ -340,6 +399,7 @@ class Files(unittest.TestCase):
         cls.runs = [full, bare]
         cls.of_demo = documents_of_run(full)
         cls.of_demo += crashes(folder)
+        cls.of_plugins = of_plugins(folder)
         cls.of_runs = cls.of_demo + documents_of_run(bare)
         plugins = sorted((BUILD / "lib/tenon/plugins").glob("*.so"))
         cls.manifests = [manifest_of(plugin, folder) for plugin in plugins]
@@ -354,7 +414,7 @@ class Files(unittest.TestCase):
     def with_pointer(self, schema, pointer, value):
         """Each document of that schema that has something at that place, with another value there."""
         found = []
-        for document in self.of_demo + self.manifests:
+        for document in self.of_demo + self.of_plugins + self.manifests:
             if document.schema == schema:
                 paths = [path for path, _ in places(document.value) if pointer_of(path) == pointer]
                 found += [with_value(document.value, path, value) for path in paths]
@@ -366,6 +426,14 @@ class Files(unittest.TestCase):
         for document in self.of_runs:
             with self.subTest(document.name):
                 self.assert_valid(document.schema, document.value)
+
+    def test_what_is_told_of_plugins(self):
+        self.assertEqual({document.schema for document in self.of_plugins}, OF_PLUGINS)
+        for document in self.of_plugins:
+            with self.subTest(document.name):
+                self.assert_valid(document.schema, document.value)
+        verdicts = {document.value["good"] for document in self.of_plugins if document.schema == "plugin-verdict-1"}
+        self.assertEqual(verdicts, {True, False})
 
     def test_a_run_holds_no_json_without_a_schema(self):
         for directory in self.runs:
@@ -394,9 +462,9 @@ class Files(unittest.TestCase):
     def test_planted_faults_are_refused(self):
         refused = collections.Counter()
         seen = set()
-        for document in self.of_demo + self.manifests:
+        for document in self.of_demo + self.of_plugins + self.manifests:
             kind = (document.schema, document.value.get("event"))
-            if document.schema != "manifest-1" and kind in seen:
+            if document.schema not in OF_PLUGINS | {"manifest-1"} and kind in seen:
                 continue
             seen.add(kind)
             for what, pointer, faulty in faults(document.value):

@@ -116,7 +116,8 @@ uint64_t Checkpointing::estimated_bytes() const {
     }
     if (node.kind == "optimizer") {
       StateSaver saver;
-      components_.component(node.name).state(saver);
+      components_.entering(node.name, "state", "cannot tell how much state it has",
+                           [&] { components_.component(node.name).state(saver); });
       for (const core::NamedArray& array : saver.arrays()) bytes += array.array.bytes();
     }
   }

@@ -1,8 +1,14 @@
 // Choosing the device and fixing libtorch's settings.
 #include <engine/device.hpp>
 
+#include <algorithm>
+#include <array>
+#include <condition_variable>
 #include <cstdlib>
+#include <mutex>
+#include <string>
 #include <thread>
+#include <utility>
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
@@ -14,6 +20,12 @@
 
 namespace tenon::engine {
 namespace {
+
+/// Where float32 may be computed with fewer bits.
+constexpr std::array kFloat32Places{std::pair(at::Float32Backend::GENERIC, at::Float32Op::ALL),
+                                    std::pair(at::Float32Backend::CUDA, at::Float32Op::MATMUL),
+                                    std::pair(at::Float32Backend::CUDA, at::Float32Op::CONV),
+                                    std::pair(at::Float32Backend::CUDA, at::Float32Op::RNN)};
 
 /// Rank on this host, as torchrun and `tenon launch` set it.
 c10::DeviceIndex local_rank() {
@@ -29,13 +41,87 @@ std::string why_no_cuda() {
   return "the driver shows no usable device";
 }
 
+/// What prepare_device changes.
+struct Settings {
+  bool deterministic = false;
+  bool warn_only = false;
+  bool fill = false;
+  bool deterministic_cudnn = false;
+  bool benchmark_cudnn = false;
+  int threads = 1;
+  std::array<at::Float32Precision, kFloat32Places.size()> float32{};
+
+  static Settings now() {
+    const at::Context& context = at::globalContext();
+    Settings settings{context.deterministicAlgorithms(),
+                      context.deterministicAlgorithmsWarnOnly(),
+                      context.deterministicFillUninitializedMemory(),
+                      context.deterministicCuDNN(),
+                      context.benchmarkCuDNN(),
+                      at::get_num_threads()};
+    for (std::size_t i = 0; i < kFloat32Places.size(); ++i) {
+      settings.float32[i] = context.float32Precision(kFloat32Places[i].first, kFloat32Places[i].second);
+    }
+    return settings;
+  }
+
+  void restore() const {
+    at::Context& context = at::globalContext();
+    context.setDeterministicAlgorithms(deterministic, warn_only);
+    context.setDeterministicFillUninitializedMemory(fill);
+    context.setDeterministicCuDNN(deterministic_cudnn);
+    context.setBenchmarkCuDNN(benchmark_cudnn);
+    at::set_num_threads(threads);
+    for (std::size_t i = 0; i < kFloat32Places.size(); ++i) {
+      context.setFloat32Precision(kFloat32Places[i].first, kFloat32Places[i].second, float32[i]);
+    }
+  }
+};
+
+/// Whose settings are in force, and what was there before.
+struct Turn {
+  std::mutex mutex;
+  std::condition_variable free;
+  int holders = 0;
+  std::string wanted;
+  Settings before;
+};
+
+Turn& turn() {
+  static Turn the_turn;  // libtorch's settings are the process's, too
+  return the_turn;
+}
+
 bool cuda_usable() { return at::Context::hasCUDA() && at::detail::getCUDAHooks().getNumGPUs() > 0; }
 
 }  // namespace
 
+SettingsInForce::SettingsInForce(const core::RunSettings& run) {
+  const std::string wanted = fmt::format("{} {} {}", run.determinism, run.float32, run.autotune);
+  Turn& now = turn();
+  std::unique_lock lock(now.mutex);
+  now.free.wait(lock, [&] { return now.holders == 0 || now.wanted == wanted; });
+  if (now.holders++ > 0) return;
+  now.wanted = wanted;
+  now.before = Settings::now();
+}
+
+SettingsInForce::~SettingsInForce() {
+  Turn& now = turn();
+  {
+    const std::lock_guard lock(now.mutex);
+    if (--now.holders > 0) return;
+    now.before.restore();
+  }
+  now.free.notify_all();
+}
+
 void prepare_thread(const core::Graph& graph) {
   const auto cores = static_cast<int64_t>(std::max(1U, std::thread::hardware_concurrency()));
   at::set_num_threads(static_cast<int>(graph.run.threads.value_or(cores)));
+  // A thread's number is overwritten at its first use of libtorch by what any thread, such as one of a loader, set last.
+  // This is that use.
+  static_cast<void>(at::get_num_threads());
 }
 
 c10::Device prepare_device(const core::Graph& graph, const core::Resolved& resolved) {
@@ -56,10 +142,7 @@ c10::Device prepare_device(const core::Graph& graph, const core::Resolved& resol
   context.setBenchmarkCuDNN(run.autotune == "fixed" && !strict);
   const at::Float32Precision precision =
       run.float32 == "tf32" ? at::Float32Precision::TF32 : at::Float32Precision::IEEE;
-  context.setFloat32Precision(at::Float32Backend::GENERIC, at::Float32Op::ALL, precision);
-  for (const at::Float32Op op : {at::Float32Op::MATMUL, at::Float32Op::CONV, at::Float32Op::RNN}) {
-    context.setFloat32Precision(at::Float32Backend::CUDA, op, precision);
-  }
+  for (const auto& [backend, op] : kFloat32Places) context.setFloat32Precision(backend, op, precision);
   return cuda ? c10::Device(c10::kCUDA, local_rank()) : c10::Device(c10::kCPU);
 }
 

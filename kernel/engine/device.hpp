@@ -10,6 +10,17 @@
 
 namespace tenon::engine {
 
+/// libtorch keeps some settings for the whole process, which may be somebody else's: while one of these lives, those of a
+/// pipeline may be in force, and with the last one the former ones come back. Waits while others are in force that differ
+/// in determinism, float32 or autotune. [any thread]
+class SettingsInForce {
+ public:
+  explicit SettingsInForce(const core::RunSettings& run);
+  SettingsInForce(const SettingsInForce&) = delete;
+  SettingsInForce& operator=(const SettingsInForce&) = delete;
+  ~SettingsInForce();
+};
+
 /// Sets what libtorch keeps by thread, for a further trainer thread: its intra-op threads.
 void prepare_thread(const core::Graph& graph);
 

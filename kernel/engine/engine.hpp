@@ -79,6 +79,8 @@ struct EvaluateRequest {
   core::Catalogue catalogue;
   std::filesystem::path checkpoint;  ///< Its folder.
   std::string path = "test";         ///< Or the name of a validation's path: "validate", "validate.clean".
+  /// Is told what the datasets have to say of their data; may be empty.
+  std::function<void(const std::string&)> remark = {};
 };
 
 /// What is needed to run a checkpoint's models over the data of "predict".
@@ -87,6 +89,8 @@ struct PredictRequest {
   core::Resolved resolved;
   core::Catalogue catalogue;
   std::filesystem::path checkpoint;  ///< Its folder.
+  /// Is told what the datasets have to say of their data; may be empty.
+  std::function<void(const std::string&)> remark = {};
 };
 
 /// One output of predictions, known before the first row.
@@ -108,6 +112,15 @@ class PredictionSink {
 
  protected:
   ~PredictionSink() = default;
+};
+
+/// The models of a checkpoint, ready to predict again and again. All calls, and its end, on the thread that opened it.
+class OpenedPredictor {
+ public:
+  virtual ~OpenedPredictor() = default;
+
+  /// As Engine::predict; the dataset at the head of "predict" may have another size each time.
+  virtual int64_t predict(PredictionSink& sink) = 0;
 };
 
 struct ExportOutcome {
@@ -245,6 +258,8 @@ class Engine {
   [[nodiscard]] virtual std::map<std::string, double> evaluate(const EvaluateRequest& request) = 0;
   /// Gives the number of rows.
   virtual int64_t predict(const PredictRequest& request, PredictionSink& sink) = 0;
+  /// Opens what predict() opens, and keeps it.
+  [[nodiscard]] virtual std::unique_ptr<OpenedPredictor> open_predictor(PredictRequest request) = 0;
   /// Those that were verified before an interruption, where there is one.
   [[nodiscard]] virtual std::vector<ExportOutcome> export_checkpoint(const ExportRequest& request) = 0;
   [[nodiscard]] virtual PlanReport plan(const PlanRequest& request) = 0;

@@ -25,16 +25,34 @@ decltype(auto) guarded(Body&& body) {
   }
 }
 
+class GuardedPredictor final : public OpenedPredictor {
+ public:
+  explicit GuardedPredictor(std::unique_ptr<OpenedPredictor> predictor) : predictor_(std::move(predictor)) {}
+
+  int64_t predict(PredictionSink& sink) override {
+    return guarded([&] { return predictor_->predict(sink); });
+  }
+
+ private:
+  std::unique_ptr<OpenedPredictor> predictor_;
+};
+
 class TheEngine final : public Engine {
  public:
   RunOutcome run(const RunRequest& request) override {
-    return guarded([&] { return run_session(request); });
+    return guarded([&] {
+      const SettingsInForce settings(request.graph.run);
+      return run_session(request);
+    });
   }
   std::map<std::string, double> evaluate(const EvaluateRequest& request) override {
     return guarded([&] { return evaluate_checkpoint(request); });
   }
   int64_t predict(const PredictRequest& request, PredictionSink& sink) override {
     return guarded([&] { return predict_rows(request, sink); });
+  }
+  std::unique_ptr<OpenedPredictor> open_predictor(PredictRequest request) override {
+    return guarded([&] { return std::make_unique<GuardedPredictor>(engine::open_predictor(std::move(request))); });
   }
   std::vector<ExportOutcome> export_checkpoint(const ExportRequest& request) override {
     return guarded([&] { return export_from_checkpoint(request); });

@@ -24,6 +24,7 @@ std::map<std::string, double> measure(const EvaluateRequest& request, Collective
       *std::find_if(paths.begin(), paths.end(), [&](const core::Path* each) { return each->name == request.path; });
   Loaded loaded(request.graph, request.resolved, request.catalogue, std::array{path},
                 core::read_checkpoint(request.checkpoint));
+  if (ranks.rank() == 0) tell_remarks(loaded.components(), std::array{path}, request.remark);
   const InterruptionPoll poll(nullptr, ranks);
   const Evaluator evaluator(loaded.components(), ranks, loaded.precision(), poll, make_generator(loaded.device()));
   return evaluator.measure(loaded.connect(0, ranks), path->name);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -33,8 +34,8 @@ class Gate {
         model_node_(components.graph().at(node_.of.front())),
         model_(components.node<Model>(model_node_.name)),
         exporter_(components.node<Exporter>(name)),
-        verify_(exporter_.verify()),
-        file_(folder / (name + exporter_.extension())),
+        verify_(asked("verify", [&] { return exporter_.verify(); })),
+        file_(folder / (name + asked("extension", [&] { return exporter_.extension(); }))),
         report_(file_.string() + ".report.json") {}
 
   ExportOutcome pass(Feed& feed, Collectives& ranks, const SecondProcess& process, const core::Json& facts) {
@@ -71,6 +72,11 @@ class Gate {
   }
 
  private:
+  template <class Body>
+  std::invoke_result_t<const Body&> asked(const char* method, const Body& body) const {
+    return components_.entering(node_.name, method, "cannot tell how it is verified and called", body);
+  }
+
   [[noreturn]] void fail(const std::string& message) const {
     throw PlacedError(core::diagnose(components_.resolved(), node_,
                                      Error(ErrorCode::kVerification, fmt::format("{}; no file was left as {}", message,

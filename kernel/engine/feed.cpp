@@ -73,18 +73,18 @@ core::Json data_fingerprints(const Components& components, std::span<const core:
   return all;
 }
 
-std::vector<std::string> data_remarks(const Components& components, std::span<const core::Path* const> paths) {
-  std::vector<std::string> all;
+void tell_remarks(const Components& components, std::span<const core::Path* const> paths,
+                  const std::function<void(const std::string&)>& remark) {
+  if (!remark) return;
   for (const core::Node* const node : datasets_of(components.graph(), paths)) {
     components.entering(node->name, "remarks", "cannot tell what is to be known of its data", [&] {
       void* const ability = components.component(node->name).ability(Remarks::kAbility);
       if (ability == nullptr) return;
-      for (const std::string& remark : static_cast<Remarks*>(ability)->remarks()) {
-        all.push_back(fmt::format("dataset \"{}\": {}", node->name, remark));
+      for (const std::string& text : static_cast<Remarks*>(ability)->remarks()) {
+        remark(fmt::format("dataset \"{}\": {}", node->name, text));
       }
     });
   }
-  return all;
 }
 
 Feed::Feed(const Components& components, const core::Path& path, uint64_t seed)
@@ -112,7 +112,11 @@ void Feed::connect(const Collectives& ranks, c10::Device device, at::ScalarType 
   options.world = ranks.world();
   if (device.is_cuda()) options.allocate = pinned_memory;
   options.on_thread_start = [] { at::set_num_threads(1); };
-  loader_ = std::make_unique<Loader>(stream_, std::move(options));
+  try {
+    loader_ = std::make_unique<Loader>(stream_, std::move(options));
+  } catch (const Error& error) {
+    throw PlacedError(core::diagnose(components_.resolved(), loader_node_.pointer + "/use", error));
+  }
 }
 
 int64_t Feed::batches_within(std::optional<int64_t> limit) const {
@@ -157,10 +161,7 @@ std::optional<Batch> Feed::take() {
 /// A node at fault itself; for a field whoever reads it, or the loader where nobody does.
 std::string Feed::place_of(const DataError& error) const {
   const core::Graph& graph = components_.graph();
-  if (!error.node().empty()) {
-    const core::Node& node = graph.at(error.node());
-    return node.pointer + (node.call.empty() ? "/use" : "/call");
-  }
+  if (!error.node().empty()) return place_of_stage(graph.at(error.node()));
   for (const std::string& name : path_.step) {
     for (const core::Wire& wire : graph.at(name).wires) {
       if (wire.from_batch() && wire.output == error.field()) return graph.at(name).pointer + "/in/" + wire.port;

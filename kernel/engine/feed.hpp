@@ -41,9 +41,10 @@ void fit_transforms(const Components& components, const core::Path& path, uint64
 /// Text that changes when any item of these paths' streams could: for the lock. Their datasets are open. [trainer]
 [[nodiscard]] core::Json data_fingerprints(const Components& components, std::span<const core::Path* const> paths);
 
-/// What the datasets of these paths have to say of their data, for people. They are open. \throws PlacedError. [trainer]
-[[nodiscard]] std::vector<std::string> data_remarks(const Components& components,
-                                                    std::span<const core::Path* const> paths);
+/// Tells `remark`, unless it is empty, what the datasets of these paths have to say of their data, for people. They are
+/// open. \throws PlacedError. [trainer]
+void tell_remarks(const Components& components, std::span<const core::Path* const> paths,
+                  const std::function<void(const std::string&)>& remark);
 
 /// What a path's loader gives. [trainer]
 class Feed {

@@ -38,6 +38,17 @@ class OneSample final : public Destination {
   std::vector<Value> values_;
 };
 
+/// One sample of what reaches a fitted transform. What goes wrong on the way is told of the stage where it did.
+void read_sample(const Components& components, const Stream& before, int64_t index, OneSample& sample,
+                 Workspace& workspace) {
+  try {
+    before.run({.index = index}, sample, workspace);
+  } catch (const DataError& error) {
+    const core::Node& stage = components.graph().at(error.node());
+    throw PlacedError(core::diagnose(components.resolved(), place_of_stage(stage), error));
+  }
+}
+
 /// One pass over what reaches `fitted`.
 void learn(const Components& components, const Stream& before, const Stage& stage, Fitted& fitted,
            const std::function<bool()>& ended) {
@@ -50,7 +61,7 @@ void learn(const Components& components, const Stream& before, const Stage& stag
     const int64_t size = before.size();
     for (int64_t index = 0; index < size; ++index) {
       if (ended()) return;
-      before.run({.index = index}, sample, workspace);
+      read_sample(components, before, index, sample, workspace);
       const StageSample view(stage, before.fields(), sample.values(), nothing, arena, nullptr);
       const core::Entered entered(stage.callee, "observe", index);
       try {

@@ -8,10 +8,13 @@
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <core/graph/value_type.hpp>
+#include <core/text/suggest.hpp>
 #include <engine/engine.hpp>
 #include <engine/meta_kernels.hpp>
+#include <engine/predicting.hpp>
 #include <tenon/components/loss.hpp>
 #include <tenon/components/model.hpp>
 
@@ -64,6 +67,7 @@ class PathPlan {
 
   Values run() {
     const c10::NoGradGuard no_grad;
+    require_fields();
     std::optional<Tensors> batch = trial_batch(feed_, c10::kMeta, at::kFloat);  // as meta parameters are
     if (batch) {
       values_.emplace(core::kBatch, *std::move(batch));
@@ -75,10 +79,51 @@ class PathPlan {
       if (node.kind == "loss") loss(node);
       if (node.kind == "metric") check_types(node);
     }
+    for (const core::PredictedOutput& output : outputs()) {
+      const auto source = values_.find(output.source);
+      if (source != values_.end()) require_form(components_.resolved(), output, source->second.at(output.output));
+    }
     return std::move(values_);
   }
 
  private:
+  /// What this path shows, which only "predict" does.
+  [[nodiscard]] std::vector<core::PredictedOutput> outputs() const {
+    const auto& predict = components_.graph().predict;
+    const bool shows = predict && predict->path.name == feed_.path().name;
+    return shows ? predict->outputs : std::vector<core::PredictedOutput>();
+  }
+
+  /// Every field of the batch that is referred to has to be in the stream: manifests cannot tell all of them.
+  void require_fields() const {
+    for (const std::string& name : feed_.path().step) {
+      const core::Node& node = components_.graph().at(name);
+      for (const core::Wire& wire : node.wires) {
+        if (wire.from_batch()) require_field(wire.output, node.pointer + "/in/" + wire.port);
+      }
+    }
+    for (const core::PredictedOutput& output : outputs()) {
+      if (output.source == core::kBatch) {
+        require_field(output.output, output_pointer(components_.resolved(), output));
+      }
+    }
+  }
+
+  void require_field(const std::string& name, const std::string& pointer) const {
+    if (find(feed_.fields(), name) != nullptr) return;
+    std::vector<std::string> sources;
+    std::vector<std::string> texts;
+    for (const FieldSpec& field : feed_.fields()) {
+      sources.push_back(fmt::format("{}.{}", core::kBatch, field.name));
+      texts.push_back(fmt::format("{} {}", field.name, to_string(batch_field(field, field.name))));
+    }
+    core::Diagnostic diagnostic = components_.resolved().error_at_value(
+        pointer, "unknown-field", fmt::format("the batch of {} has no field \"{}\"", feed_.path().name, name));
+    diagnostic.label = core::did_you_mean(fmt::format("{}.{}", core::kBatch, name), sources);
+    diagnostic.notes.push_back(fmt::format("fields of \"{}\": {}", feed_.path().data, fmt::join(texts, ", ")));
+    throw PlacedError(std::move(diagnostic));
+  }
+
   [[nodiscard]] bool inputs_known(const core::Node& node) const {
     for (const core::Wire& wire : node.wires) {
       if (!values_.contains(wire.source)) return false;

@@ -9,6 +9,7 @@
 #include <c10/core/GradMode.h>
 #include <fmt/format.h>
 
+#include <core/json/pointer.hpp>
 #include <engine/device.hpp>
 #include <engine/loaded.hpp>
 #include <engine/rescaling.hpp>
@@ -26,7 +27,8 @@ at::Tensor in_form(const at::Tensor& value, Form form) {
   switch (form) {
     case Form::kSoftmax: return at::softmax(value.to(at::kDouble), -1).to(value.scalar_type());
     case Form::kSigmoid: return at::sigmoid(value.to(at::kDouble)).to(value.scalar_type());
-    case Form::kArgmax: return at::argmax(value, -1);
+    // One logit alone is that of class 1 against class 0, as metric:accuracy has it.
+    case Form::kArgmax: return value.size(-1) == 1 ? value.squeeze(-1).gt(0).to(at::kLong) : at::argmax(value, -1);
     case Form::kValue: break;
   }
   return value;
@@ -41,23 +43,30 @@ std::vector<std::string> naming_transforms(const std::vector<core::PredictedOutp
   return transforms;
 }
 
-class Predictor {
+class Predictor final : public OpenedPredictor {
  public:
-  explicit Predictor(const PredictRequest& request)
-      : graph_(request.graph),
+  explicit Predictor(PredictRequest request)
+      : request_(std::move(request)),
+        settings_(std::in_place, request_.graph.run),
+        graph_(request_.graph),
         path_(graph_.predict.value().path),
-        loaded_(graph_, request.resolved, request.catalogue, std::array{&path_},
-                core::read_checkpoint(request.checkpoint), naming_transforms(graph_.predict->outputs)),
-        components_(loaded_.components()),
-        feed_(loaded_.connect(0, alone_)) {}
+        loaded_(graph_, request_.resolved, request_.catalogue, std::array{&path_},
+                core::read_checkpoint(request_.checkpoint), naming_transforms(graph_.predict->outputs)),
+        components_(loaded_.components()) {
+    tell_remarks(components_, std::array{&path_}, request_.remark);
+    settings_.reset();
+  }
 
-  int64_t run(PredictionSink& sink) {
+  int64_t predict(PredictionSink& sink) override {
+    const SettingsInForce settings(graph_.run);
+    static_cast<void>(prepare_device(graph_, request_.resolved));
     const c10::NoGradGuard no_grad;
+    feed_ = &loaded_.connect(0, alone_);  // with as many rows as there are now
     const StepGraph graph(components_, path_, &loaded_.precision());
     const at::Generator generator = make_generator(loaded_.device());
     int64_t rows = 0;
-    feed_.start(0, 0, 1);
-    while (std::optional<DeviceBatch> batch = feed_.next()) {
+    feed_->start(0, 0, 1);
+    while (std::optional<DeviceBatch> batch = feed_->next()) {
       const std::vector<int64_t> samples = std::move(batch->sample_ids);
       const Values values = graph.forward(std::move(batch->fields), alone_, 0, false, 0, generator);
       std::vector<at::Tensor> columns;
@@ -74,10 +83,11 @@ class Predictor {
  private:
   [[nodiscard]] at::Tensor column(const core::PredictedOutput& output, const Values& values, int64_t samples) const {
     const at::Tensor raw = values.find(output.source)->second.at(output.output);
+    require_form(components_.resolved(), output, raw);
     at::Tensor value = in_form(undo_rescaling(components_, path_, "", output.name, raw), output.form);
     if (value.dim() == 0 || value.size(0) != samples) {
       throw PlacedError(
-          core::diagnose(components_.resolved(), "/predict/outputs",
+          core::diagnose(components_.resolved(), output_pointer(components_.resolved(), output),
                          Error(ErrorCode::kConfig,
                                fmt::format("\"{}.{}\" is {} for a batch of {} samples, and does not give one row a "
                                            "sample",
@@ -89,7 +99,7 @@ class Predictor {
 
   [[nodiscard]] int64_t total_rows() const {
     int64_t rows = 0;
-    for (int64_t batch = 0; batch < feed_.batches(); ++batch) rows += feed_.samples_of(batch);
+    for (int64_t batch = 0; batch < feed_->batches(); ++batch) rows += feed_->samples_of(batch);
     return rows;
   }
 
@@ -130,16 +140,58 @@ class Predictor {
     sink.take(samples, arrays);
   }
 
+  const PredictRequest request_;
+  std::optional<SettingsInForce> settings_;  // while it is being opened
   const core::Graph& graph_;
   const core::Path& path_;
   OneRank alone_;
   Loaded loaded_;
   const Components& components_;
-  Feed& feed_;
+  Feed* feed_ = nullptr;
 };
 
 }  // namespace
 
-int64_t predict_rows(const PredictRequest& request, PredictionSink& sink) { return Predictor(request).run(sink); }
+std::string output_pointer(const core::Resolved& resolved, const core::PredictedOutput& output) {
+  std::string outputs = "/predict/outputs";
+  const auto source_of = [](const std::string& pointer, const core::Json& value) {
+    return value.is_object() ? pointer + "/from" : pointer;
+  };
+  const core::Json* const all = resolved.find(outputs);
+  if (all == nullptr) return outputs;
+  if (all->is_object() && all->contains(output.name)) {
+    return source_of(core::child_pointer(outputs, output.name), all->at(output.name));
+  }
+  for (std::size_t i = 0; all->is_array() && i < all->size(); ++i) {
+    const core::Json& each = (*all)[i];
+    if (each == output.name || (each.is_object() && each.value("name", "") == output.name)) {
+      return source_of(core::child_pointer(outputs, i), each);
+    }
+  }
+  return outputs;
+}
+
+void require_form(const core::Resolved& resolved, const core::PredictedOutput& output, const at::Tensor& value) {
+  const bool of_classes = output.form == Form::kSoftmax || output.form == Form::kArgmax;
+  std::string why;
+  if (of_classes && value.dim() < 2) {
+    why = "takes an axis of classes behind that of the samples";
+  } else if (output.form == Form::kSoftmax && value.size(-1) == 1) {
+    why = "of one value is always 1: write \"sigmoid\" for the probability of class 1";
+  }
+  if (why.empty()) return;
+  FieldSpec field{{}, dtype_of(value.scalar_type()), {Dim("N")}};
+  for (int64_t axis = 1; axis < value.dim(); ++axis) field.shape.emplace_back(value.size(axis));
+  throw PlacedError(
+      core::diagnose(resolved, output_pointer(resolved, output),
+                     Error(ErrorCode::kConfig, fmt::format("\"{}.{}\" is {}, and {} {}", output.source, output.output,
+                                                           to_string(field), core::name_of(output.form), why))));
+}
+
+std::unique_ptr<OpenedPredictor> open_predictor(PredictRequest request) {
+  return std::make_unique<Predictor>(std::move(request));
+}
+
+int64_t predict_rows(const PredictRequest& request, PredictionSink& sink) { return Predictor(request).predict(sink); }
 
 }  // namespace tenon::engine

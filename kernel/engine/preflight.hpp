@@ -4,13 +4,15 @@
 #include <filesystem>
 #include <optional>
 
+#include <core/storage/file.hpp>
 #include <core/storage/scratch_folder.hpp>
 #include <engine/engine.hpp>
 
 namespace tenon::engine {
 
 /// Where a trial of a run puts its files: within the folder of the runs, whose disk they are to fit on. Gone with this
-/// object, as is the folder of the runs where it was made for this.
+/// object, as is the folder of the runs where it was made for this. A process that crashes in its trial, or is killed,
+/// leaves its folder to the next trial there, which removes it; the folder of one that runs is locked and stays.
 class TrialFolder {
  public:
   /// \throws PlacedError at "run.dir".
@@ -28,6 +30,7 @@ class TrialFolder {
   };
 
   Parent parent_;
+  core::FileDescriptor lock_;
   std::optional<core::ScratchFolder> scratch_;  // goes first
 };
 

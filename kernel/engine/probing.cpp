@@ -108,9 +108,7 @@ std::vector<ProbedOutput> probe_modules(const ProbeRequest& request) {
   run.graph.predict.reset();
   Setup setup(run, nullptr);
   setup.prepare();
-  if (request.remark) {
-    for (const std::string& remark : setup.remarks()) request.remark(remark);
-  }
+  setup.tell_remarks(request.remark);
   if (request.checkpoint) {
     restore_values(setup.components(), core::read_checkpoint(*request.checkpoint));
   }

@@ -197,7 +197,7 @@ class Session {
       events_.tell(Event::Kind::kBest, {metrics.begin(), metrics.end()}, checkpointing.last_path().string());
     }
     events_.tell(Event::Kind::kRunStart, {}, records_->directory().path().string());
-    for (std::string& remark : setup_.remarks()) events_.tell(Event::Kind::kMessage, {}, std::move(remark));
+    setup_.tell_remarks([&](const std::string& text) { events_.tell(Event::Kind::kMessage, {}, text); });
     for (std::string& note : notes_) events_.tell(Event::Kind::kMessage, {}, std::move(note));
   }
 

@@ -50,8 +50,10 @@ class Setup {
   /// What equal bytes depend on besides the pipeline: device, threads, instruction set, libtorch, data.
   [[nodiscard]] core::Json provenance() const;
 
-  /// What the datasets have to say of their data.
-  [[nodiscard]] std::vector<std::string> remarks() const { return data_remarks(components_, paths_); }
+  /// Tells what the datasets have to say of their data; `remark` may be empty.
+  void tell_remarks(const std::function<void(const std::string&)>& remark) const {
+    engine::tell_remarks(components_, paths_, remark);
+  }
 
   /// Every component of `stop` and `observe`, by its name for people.
   [[nodiscard]] std::vector<Listener> observers() const;

@@ -31,6 +31,8 @@ std::vector<const core::Node*> stages_of(const core::Graph& graph, const core::P
   return stages;
 }
 
+std::string place_of_stage(const core::Node& stage) { return stage.pointer + (stage.call.empty() ? "/use" : "/call"); }
+
 Stream make_stream(const Components& components, std::span<const core::Node* const> stages, uint64_t seed) {
   const core::Node& source = *stages.front();
   const DatasetNode dataset{source.name, source.use(), &components.node<Dataset>(source.name),

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include <engine/components.hpp>
@@ -12,6 +13,9 @@ namespace tenon::engine {
 
 /// The nodes of a path's stream that make a sample: its dataset, then its transforms, in order.
 [[nodiscard]] std::vector<const core::Node*> stages_of(const core::Graph& graph, const core::Path& path);
+
+/// The place in the pipeline that is shown for what a stage does wrong with a sample.
+[[nodiscard]] std::string place_of_stage(const core::Node& stage);
 
 /// A stream over the components of these nodes, a dataset first. Asks each for its fields; reads nothing.
 /// \throws PlacedError. [trainer]

@@ -11,8 +11,10 @@
 #include <span>
 #include <string>
 #include <system_error>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <core/plugin/elf.hpp>
 #include <core/plugin/loader.hpp>
@@ -21,7 +23,7 @@
 #include <core/plugin/refusal.hpp>
 #include <core/plugin/runtime.hpp>
 #include <core/plugin/search_path.hpp>
-#include <tenon/registration.hpp>
+#include <core/process/process_state.hpp>
 
 namespace {
 
@@ -45,14 +47,9 @@ class Progress {
   std::FILE* stream_;  // open until the process ends
 };
 
-core::PluginInfo read_plugin(const fs::path& path) {
+core::PluginInfo read(const fs::path& path) {
   const core::ElfFile file(path);
-  const std::optional<std::string> manifest = file.section(tenon::kManifestSection);
-  if (!manifest) throw core::Refusal("no-manifest", "it has no manifest any more: it was replaced meanwhile");
-  core::PluginInfo plugin = core::parse_manifest(core::manifest_json(*manifest));
-  plugin.path = path;
-  plugin.build_id = file.build_id();
-  return plugin;
+  return core::read_plugin(file, core::manifest_in(file));
 }
 
 /// Without the name of the file, which the parent adds.
@@ -79,13 +76,27 @@ void open_libtorch(const fs::path& folder, Progress& progress) {
   }
 }
 
+/// What a run would have to live with from here on.
+void require_unchanged(const core::ProcessState& before) {
+  const std::vector<std::string> changes = before.changes(core::ProcessState());
+  if (changes.empty()) return;
+  throw core::Refusal("changes-process",
+                      fmt::format("opening it changes for the whole process {}: nothing may be done by code that runs "
+                                  "then (objects at namespace scope, constructor functions), be it of a library that "
+                                  "it needs",
+                                  fmt::join(changes, "; and ")));
+}
+
 void probe(const fs::path& path, std::size_t number, Progress& progress) {
   progress.tell(fmt::format("open {}", number));
   try {
-    const core::PluginInfo plugin = read_plugin(path);
+    const core::PluginInfo plugin = read(path);
+    const core::ProcessState before;
     (void)core::open_library(path);
+    require_unchanged(before);
     progress.tell(fmt::format("describe {}", number));
     const core::OpenedPlugin opened(plugin);
+    require_unchanged(before);
     progress.tell(fmt::format("good {}", number));
   } catch (const std::exception& error) {
     progress.tell(fmt::format("bad {} {}", number, reason(error)));

@@ -10,6 +10,7 @@
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -19,6 +20,7 @@
 
 #include <describe/elf.hpp>
 #include <describe/lint.hpp>
+#include <tenon/fingerprint.hpp>
 #include <tenon/registration.hpp>
 
 namespace {
@@ -29,6 +31,20 @@ using nlohmann::ordered_json;
 struct Failure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
+
+/// Whether what it says of itself can be read here. A sanitizer makes no difference for that.
+void require_same_containers(const tenon::PluginEntry& entry) {
+  const auto of_containers = [](std::string_view fingerprint) {
+    return fingerprint.substr(0, fingerprint.find(" sanitize="));
+  };
+  const std::string_view theirs = of_containers(entry.fingerprint);
+  const std::string_view ours = of_containers(TENON_FINGERPRINT);
+  if (theirs == ours) return;
+  throw Failure(
+      fmt::format("was built with \"{}\", but Tenon with \"{}\", so that its strings and containers have another "
+                  "layout: leave out what makes the difference (-D_GLIBCXX_DEBUG, -D_GLIBCXX_USE_CXX11_ABI=0)",
+                  theirs, ours));
+}
 
 const tenon::PluginEntry& open(const fs::path& library) {
   void* handle = ::dlopen(fs::absolute(library).c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -44,6 +60,7 @@ const tenon::PluginEntry& open(const fs::path& library) {
     throw Failure(
         fmt::format("was built against another version of Tenon's headers: this tool is of revision {}", tenon::kApi));
   }
+  require_same_containers(*entry);
   return *entry;
 }
 

@@ -24,7 +24,14 @@ constexpr std::string_view kEnvironment =
     "changes the environment of a process whose threads read it: take a parameter instead";
 constexpr std::string_view kFolder = "changes the folder of the whole process: take paths as parameters instead";
 constexpr std::string_view kSignals = "replaces a signal handler: those belong to the host";
+constexpr std::string_view kMask =
+    "decides which signals a thread lets through, and one that is blocked ends the process without a word";
 constexpr std::string_view kFork = "copies a process that has threads, whose locks stay locked in the copy";
+constexpr std::string_view kReplaces = "puts another program into the place of the whole process";
+constexpr std::string_view kFiles = "changes the permissions of all files that the process makes from then on";
+constexpr std::string_view kTimer = "sets a timer whose signal ends the process";
+constexpr std::string_view kArithmetic = "changes how a thread of the host calculates: restore it before returning";
+constexpr std::string_view kLibtorch = "changes how libtorch computes for all: the pipeline's run decides that";
 constexpr std::string_view kRandom =
     "draws numbers that no seed of the run decides, so a resumed run differs: draw from the tenon::Rng or "
     "at::Generator that the call brings";
@@ -52,8 +59,27 @@ constexpr std::array kForbidden{
     Rule{"fchdir", "fchdir", kFolder},
     Rule{"signal", "signal", kSignals},
     Rule{"sigaction", "sigaction", kSignals},
+    Rule{"sigprocmask", "sigprocmask", kMask},
+    Rule{"pthread_sigmask", "pthread_sigmask", kMask},
+    Rule{"sigaltstack", "sigaltstack", kSignals},
+    Rule{"_ZSt13set_terminatePFvvE", "std::set_terminate", kSignals},
+    Rule{"alarm", "alarm", kTimer},
+    Rule{"setitimer", "setitimer", kTimer},
     Rule{"fork", "fork", kFork},
     Rule{"vfork", "vfork", kFork},
+    Rule{"execl", "execl", kReplaces},
+    Rule{"execle", "execle", kReplaces},
+    Rule{"execlp", "execlp", kReplaces},
+    Rule{"execv", "execv", kReplaces},
+    Rule{"execve", "execve", kReplaces},
+    Rule{"execvp", "execvp", kReplaces},
+    Rule{"execvpe", "execvpe", kReplaces},
+    Rule{"fexecve", "fexecve", kReplaces},
+    Rule{"umask", "umask", kFiles},
+    Rule{"fesetround", "fesetround", kArithmetic},
+    Rule{"fesetenv", "fesetenv", kArithmetic},
+    Rule{"feenableexcept", "feenableexcept", kArithmetic},
+    Rule{"_ZN3c1017set_default_dtypeEN6caffe28TypeMetaE", "c10::set_default_dtype", kLibtorch},
     Rule{"rand", "rand", kRandom},
     Rule{"srand", "srand", kRandom},
     Rule{"random", "random", kRandom},
@@ -139,6 +165,14 @@ void lint_namespaces(const Symbols& symbols, std::span<const std::string> declar
   }
 }
 
+/// gcc links a file with this function where it links with such options; it runs when the library is opened.
+void lint_arithmetic(const Symbols& symbols, std::vector<std::string>& faults) {
+  if (!holds(symbols.all, "set_fast_math")) return;
+  faults.emplace_back(
+      "is linked with -ffast-math, -funsafe-math-optimizations or -Ofast, so that opening it makes the whole process "
+      "take numbers near zero for zero: give these options to source files alone, not to the link");
+}
+
 }  // namespace
 
 std::vector<std::string> lint(const Symbols& symbols, std::span<const std::string> namespaces,
@@ -146,6 +180,7 @@ std::vector<std::string> lint(const Symbols& symbols, std::span<const std::strin
   std::vector<std::string> faults;
   lint_exports(symbols, faults);
   lint_imports(symbols, allowed, faults);
+  lint_arithmetic(symbols, faults);
   lint_namespaces(symbols, namespaces, faults);
   return faults;
 }

@@ -83,6 +83,7 @@ void commit(Fault fault) {
     case Fault::kNoexcept: return promise_nothing_is_thrown();
     case Fault::kForeign: throw 42;
     case Fault::kCorrupt: return destroy_the_stack();
+    case Fault::kExit: std::exit(0);
   }
 }
 

@@ -24,10 +24,11 @@ enum class Fault {
   kTerminate,
   kNoexcept,
   kForeign,
-  kCorrupt
+  kCorrupt,
+  kExit
 };
 TENON_ENUM(Fault, "null", "wild", "call", "abort", "heap", "divide", "illegal", "shortened", "overflow", "copy",
-           "terminate", "noexcept", "foreign", "corrupt")
+           "terminate", "noexcept", "foreign", "corrupt", "exit")
 
 /// Where a component crashes: nowhere without a method.
 struct TrapParams {

@@ -1,4 +1,8 @@
 // Every stage tried before the first step: what is wrong is found there, and what is right is not touched by it.
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include <chrono>
 #include <csignal>
 #include <functional>
@@ -48,6 +52,25 @@ class Preflight : public PipelineTest {
     EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << part << "\n" << error.what();
   }
 };
+
+TEST_F(Preflight, FoldersOfTrialsThatDiedAreRemovedAndThoseOfLivingOnesStay) {
+  const std::filesystem::path dead = runs_ / ".preflight-dead";
+  const std::filesystem::path living = runs_ / ".preflight-living";
+  const std::filesystem::path elsewhere = folder_ / "elsewhere";
+  std::filesystem::create_directories(dead / "digits/0001/checkpoints");
+  std::filesystem::create_directories(living);
+  std::filesystem::create_directories(elsewhere);
+  std::filesystem::create_directory_symlink(elsewhere, runs_ / ".preflight-link");
+  const int held = ::open(living.c_str(), O_RDONLY | O_DIRECTORY);
+  ASSERT_EQ(::flock(held, LOCK_EX), 0);
+  tried({"fit.epochs=1"});
+  EXPECT_FALSE(std::filesystem::exists(dead));
+  EXPECT_TRUE(std::filesystem::exists(living));
+  EXPECT_TRUE(std::filesystem::exists(elsewhere));
+  ::close(held);
+  tried({"fit.epochs=1"});
+  EXPECT_FALSE(std::filesystem::exists(living));
+}
 
 TEST_F(Preflight, TheRunIsTheSameByBytesWithIt) {
   const std::vector<std::vector<std::string>> pipelines{

@@ -13,6 +13,7 @@
 #include <core/plugin/elf.hpp>
 #include <core/plugin/manifest.hpp>
 #include <core/plugin/refusal.hpp>
+#include <core/plugin/symbols.hpp>
 #include <fuzz/fuzz.hpp>
 
 namespace tenon::core {
@@ -84,12 +85,21 @@ void check_library(std::string_view bytes) {
 
   const std::optional<ElfFile> library = allowed(kOfFiles, [] { return ElfFile(path); });
   if (!library) return;
-  const auto needed = allowed(kOfFiles, [&] { return library->needed(); });
-  if (needed) {
-    for (const std::string& name : *needed) claim(occurs(name + '\0'), "the name of a library is in the file", name);
+  const auto image = allowed(kOfFiles, [] { return DynamicImage(path); });
+  if (image) {
+    for (const std::string& name : image->needed()) {
+      claim(occurs(name + '\0'), "the name of a library is in the file", name);
+    }
+    claim(occurs(image->soname()), "a library's name is in the file");
+    for (const auto table : {&DynamicImage::undefined, &DynamicImage::defined}) {
+      const auto symbols = allowed(kOfFiles, [&] { return ((*image).*table)(); });
+      if (!symbols) continue;
+      for (const DynamicSymbol& each : *symbols) {
+        claim(occurs(each.name), "the name of a symbol is in the file", each.name);
+        (void)allowed(kOfFiles, [&] { return image->find(each.name, each.version); });
+      }
+    }
   }
-  const auto soname = allowed(kOfFiles, [&] { return library->soname(); });
-  claim(!soname || occurs(*soname), "a library's name is in the file");
   const auto id = allowed(kOfFiles, [&] { return library->build_id(); });
   claim(!id || (id->size() % 2 == 0 && id->find_first_not_of("0123456789abcdef") == std::string::npos),
         "a build id is hexadecimal");

@@ -2,7 +2,8 @@
 # Every SDK header compiles alone, with g++ and with clang, warnings being errors; those without libtorch see none of it.
 set -euo pipefail
 
-roots=("${TENON_SOURCE_DIR:?}/plugin_api/include" "$TENON_SOURCE_DIR/sdk/harness/include")
+roots=("${TENON_SOURCE_DIR:?}/plugin_api/include" "$TENON_SOURCE_DIR/sdk/harness/include"
+       "$TENON_SOURCE_DIR/kernel/embed/include")
 libtorch=$(cat "${TENON_BUILD_DIR:?}/lib/tenon/libtorch.path")
 command -v clang++ > /dev/null || { echo "skipped: clang++ is not installed"; exit 77; }
 work=$(mktemp -d)

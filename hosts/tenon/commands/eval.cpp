@@ -17,6 +17,7 @@
 #include <host/json_text.hpp>
 #include <host/pipeline.hpp>
 #include <host/plugin_examination.hpp>
+#include <host/remarks.hpp>
 #include <host/run_place.hpp>
 #include <host/run_summary.hpp>
 #include <host/table.hpp>
@@ -63,7 +64,8 @@ int eval(const Arguments& arguments, Console& console) {
                                         .resolved = std::move(pipeline.resolved),
                                         .catalogue = std::move(catalogue),
                                         .checkpoint = place.checkpoint,
-                                        .path = path};
+                                        .path = path,
+                                        .remark = notes_to(console)};
   const std::map<std::string, double> metrics = opened.engine->evaluate(request);
   if (arguments.json()) {
     core::Json json = {{"format", 1}, {"checkpoint", place.checkpoint.string()}, {"on", path}};
@@ -82,7 +84,7 @@ int eval(const Arguments& arguments, Console& console) {
 constexpr Operand kOperands[]{{"RUN|CKPT", "a run directory (its best checkpoint, else its newest), or a checkpoint"}};
 constexpr Option kOptions[]{
     {.name = "on",
-     .value = "test|validate|PATH",
+     .value = "test|validate|NAME",
      .help = "what to measure: test (the default, where there is one), validate,\n"
              "or one of several validations, such as validate.clean"},
     kOverlayOption,

@@ -38,7 +38,7 @@ int help(const Arguments& arguments, Console& console) {
     return 0;
   }
   if (words.empty()) {
-    console.print(manual ? manual_overview() : overview(console.paint()));
+    console.print(manual ? manual_overview() : overview(console));
     return 0;
   }
   std::size_t used = 0;
@@ -47,9 +47,9 @@ int help(const Arguments& arguments, Console& console) {
     throw UsageError({fmt::format("tenon {} has several commands, each with a page of its own", words[0])}, nullptr);
   }
   if (command == nullptr) {
-    console.print(family_help(words[0], console.paint()));
+    console.print(family_help(words[0], console));
   } else {
-    console.print(manual ? manual_page(*command) : command_help(*command, console.paint()));
+    console.print(manual ? manual_page(*command) : command_help(*command, console));
   }
   return 0;
 }

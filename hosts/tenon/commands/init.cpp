@@ -87,8 +87,8 @@ int init(const Arguments& arguments, Console& console) {
                                   core::quoted(name))},
                      &arguments.command());
   }
-  write_new(file, text_for(chosen, pipeline_name(file)));
   const std::string word = shell_word(name);
+  write_new(file, text_for(chosen, pipeline_name(file), word));
   console.print(
       fmt::format("{}: written; its comments say what is to be put right for your data\n"
                   "next: tenon check {}, then tenon run {}\n",

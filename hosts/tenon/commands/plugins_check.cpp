@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
@@ -58,11 +59,7 @@ core::Json manifest_of(const fs::path& file, const Arguments& arguments) {
 
 /// Tells what the loader would stumble over. False when the file cannot be opened.
 bool may_be_opened(const core::Json& manifest, const fs::path& file, Console& console) {
-  core::PluginInfo plugin = core::parse_manifest(manifest, core::Revisions::kAny);
-  const core::ElfFile library(file);
-  plugin.path = file;
-  plugin.build_id = library.build_id();
-  plugin.needed = library.needed();
+  const core::PluginInfo plugin = core::read_plugin(core::ElfFile(file), manifest, core::Revisions::kAny);
   bool may = true;
   for (const core::PluginFinding& each : core::Preflight(core::usable_libtorch()).examine(plugin)) {
     console.report(each.severity, each.code, fmt::format("{}: {}", file.string(), each.message), ErrorCode::kPlugin);
@@ -126,7 +123,7 @@ class Report {
                              {"skipped", counts_["skipped"]},
                              {"seconds", seconds_}};
     if (arguments_.json()) {
-      console_.print(pretty({{"plugin", plugin_}, {"cases", cases_}, {"summary", summary}}));
+      console_.print(pretty({{"format", 1}, {"plugin", plugin_}, {"cases", cases_}, {"summary", summary}}));
     } else {
       console_.print(fmt::format("{} cases: {} passed, {} failed, {} with a warning, {} do not apply; {:.1f} s\n",
                                  cases_.size(), counts_["passed"], counts_["failed"], counts_["warned"],
@@ -168,7 +165,7 @@ int check(const Arguments& arguments, Console& console) {
   }
   if (arguments.operands().empty()) throw UsageError({"FILE is missing: a plugin's file"}, &arguments.command());
   const fs::path file = fs::absolute(arguments.operands().front());
-  if (!fs::is_regular_file(file)) {
+  if (std::error_code unreadable; !fs::is_regular_file(file, unreadable)) {
     throw Error(ErrorCode::kConfig, fmt::format("{} is no file", core::quoted(file.string(), file.string().size())));
   }
   const double seed = number(arguments, "seed", 1, 0);

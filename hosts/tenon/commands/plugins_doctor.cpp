@@ -207,9 +207,8 @@ constexpr Command kPluginsDoctor{
         "what it showed is kept in the cache (TENON_CACHE, XDG_CACHE_HOME/tenon or ~/.cache/tenon). A file without a "
         "manifest is named and never opened.\n"
         "Verdicts: good; refused (never looked at further); unfit (could not be opened); bad (opening it ended or "
-        "blocked the child, or it is not what its manifest says); not-opened (libtorch is missing). Errors and "
-        "warnings "
-        "come with the cure.",
+        "blocked the child or changed what a process has once, such as its locale, or it is not what its manifest "
+        "says); not-opened (libtorch is missing). Errors and warnings come with the cure.",
     .operands = {},
     .options = kOptions,
     .examples =

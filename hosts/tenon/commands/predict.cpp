@@ -16,6 +16,7 @@
 #include <host/pipeline.hpp>
 #include <host/plugin_examination.hpp>
 #include <host/prediction_files.hpp>
+#include <host/remarks.hpp>
 #include <host/run_place.hpp>
 #include <host/run_summary.hpp>
 #include <host/tensors.hpp>
@@ -33,6 +34,20 @@ void warn_of_parts(const core::Graph& graph, const std::string& input, Console& 
         fmt::format("dataset \"{}\" ({}) stands behind {} and may leave rows out: give \"predict\" a dataset of "
                     "its own to get all of them",
                     name, node.use(), input));
+  }
+}
+
+/// Predicts; an error of the dataset that --input could replace says so.
+int64_t rows_of(engine::Engine& engine, const engine::PredictRequest& request, engine::PredictionSink& sink,
+                bool has_input) {
+  try {
+    return engine.predict(request, sink);
+  } catch (const engine::PlacedError& error) {
+    core::Diagnostic diagnostic = error.diagnostic();
+    const std::string head = head_of_predict(request.graph).pointer + "/with/";
+    if (has_input || error.code() != ErrorCode::kData || !diagnostic.pointer.starts_with(head)) throw;
+    diagnostic.notes.emplace_back("--input FILE reads another file in its place; --set and --overlay change how");
+    throw engine::PlacedError(std::move(diagnostic));
   }
 }
 
@@ -65,10 +80,11 @@ int predict(const Arguments& arguments, Console& console) {
   const engine::PredictRequest request{.graph = std::move(*pipeline.graph),
                                        .resolved = std::move(pipeline.resolved),
                                        .catalogue = std::move(catalogue),
-                                       .checkpoint = place.checkpoint};
+                                       .checkpoint = place.checkpoint,
+                                       .remark = notes_to(console)};
   const auto file =
       open_prediction_file(format, out ? std::optional<std::filesystem::path>(*out) : std::nullopt, console);
-  const int64_t rows = opened.engine->predict(request, *file);
+  const int64_t rows = rows_of(*opened.engine, request, *file, arguments.has("input"));
   file->finish();
   if (out) {
     console.complain(fmt::format("{} with the weights of {}: {}\n", counted(static_cast<std::size_t>(rows), "row"),

@@ -15,6 +15,7 @@
 #include <host/json_text.hpp>
 #include <host/pipeline.hpp>
 #include <host/plugin_examination.hpp>
+#include <host/remarks.hpp>
 #include <host/run_place.hpp>
 #include <host/run_summary.hpp>
 #include <host/table.hpp>
@@ -104,13 +105,12 @@ int probe(const Arguments& arguments, Console& console) {
   const int unusable = require_usable_plugins(pipeline, catalogue, console, "nothing was started");
   if (unusable != 0) return unusable;
   const OpenedEngine opened = open_engine_for(pipeline.graph->run);
-  const engine::ProbeRequest request{
-      .graph = std::move(*pipeline.graph),
-      .resolved = std::move(pipeline.resolved),
-      .catalogue = std::move(catalogue),
-      .patterns = patterns,
-      .checkpoint = checkpoint,
-      .remark = [&](const std::string& text) { console.report(core::Severity::kNote, "", text); }};
+  const engine::ProbeRequest request{.graph = std::move(*pipeline.graph),
+                                     .resolved = std::move(pipeline.resolved),
+                                     .catalogue = std::move(catalogue),
+                                     .patterns = patterns,
+                                     .checkpoint = checkpoint,
+                                     .remark = notes_to(console)};
   const std::vector<engine::ProbedOutput> rows = opened.engine->probe(request);
   if (rows.empty()) {
     throw UsageError({"no module matches --at; without it all are shown"}, &arguments.command());

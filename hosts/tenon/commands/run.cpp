@@ -126,7 +126,7 @@ constexpr Option kOptions[]{
 constexpr ExitCode kExitCodes[]{
     {0, "trained, tested and exported as the pipeline says"},
     {2, "the pipeline or the command line is wrong; nothing was started"},
-    {3, "a plugin or libtorch cannot be used, or a plugin failed"},
+    {3, "a plugin or libtorch cannot be used, or a plugin failed or crashed (RUN/crash.json tells where)"},
     {4, "data is missing or damaged"},
     {5, "the loss or a gradient is no longer finite"},
     {6, "out of memory"},

@@ -29,6 +29,7 @@ struct Operand {
   std::string_view name;  ///< "PIPE"
   std::string_view help;
   Arity arity = Arity::kOne;
+  bool fresh = false;  ///< A name that the command gives to something new: nothing to be completed.
 };
 
 /// An exit code and what it means for this command.

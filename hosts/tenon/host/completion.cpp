@@ -5,6 +5,7 @@
 #include <array>
 
 #include <host/help.hpp>
+#include <host/plugin_templates.hpp>
 #include <host/templates.hpp>
 
 namespace tenon::host {
@@ -31,6 +32,8 @@ void add(Completion& completion, std::string_view word) {
     completion.components = true;
   } else if (word == "TEMPLATE") {
     for (const Template& each : templates()) completion.words.emplace_back(each.name);
+  } else if (word == "KIND") {
+    for (const PluginKind& each : plugin_kinds()) completion.words.emplace_back(each.name);
   } else if (word == "SHELL") {
     completion.words = {"bash", "fish", "zsh"};
   } else if (word == "COMMAND") {
@@ -53,6 +56,7 @@ Completion completion_of_name(std::string_view name) {
 Completion completion_of(const Option& option) { return completion_of_name(option.value); }
 
 Completion completion_of(const Operand& operand) {
+  if (operand.fresh) return {};
   // What is shown by its name is a component; the name of an option's value may be any.
   return completion_of_name(operand.name == "NAME" ? "COMPONENT" : operand.name);
 }

@@ -1,21 +1,17 @@
-// posix_spawn with a pipe on the program's standard output.
+// The program, its environment, and its lines.
 #include <host/conformance.hpp>
 
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstdlib>
-#include <cstring>
 #include <string_view>
+#include <system_error>
 
 #include <fmt/format.h>
 
 #include <core/plugin/runtime.hpp>
 #include <core/plugin/search_path.hpp>
-#include <core/storage/file.hpp>
+#include <core/process/child.hpp>
+#include <core/storage/scratch_folder.hpp>
 #include <tenon/error.hpp>
 
 namespace tenon::host {
@@ -42,49 +38,11 @@ std::vector<std::string> environment(const fs::path& libtorch) {
   return variables;
 }
 
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-  std::vector<char*> all;
-  all.reserve(texts.size() + 1);
-  for (std::string& text : texts) all.push_back(text.data());
-  all.push_back(nullptr);
-  return all;
-}
-
-pid_t start(const fs::path& program, const std::vector<std::string>& arguments, const fs::path& libtorch, int output) {
-  std::vector<std::string> words{program.string()};
-  words.insert(words.end(), arguments.begin(), arguments.end());
-  std::vector<std::string> variables = environment(libtorch);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-  pid_t child = 0;
-  const int error =
-      posix_spawn(&child, program.c_str(), &actions, nullptr, pointers(words).data(), pointers(variables).data());
-  posix_spawn_file_actions_destroy(&actions);
-  if (error != 0) {
-    throw Error(ErrorCode::kPlugin, fmt::format("cannot start {}: {}", program.string(), std::strerror(error)));
-  }
-  return child;
-}
-
-/// Calls `take` with every line until the pipe ends.
-void read_lines(int pipe, const std::function<void(const core::Json&)>& take) {
-  std::string text;
-  char buffer[65536];
-  while (true) {
-    const ssize_t count = ::read(pipe, buffer, sizeof(buffer));
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return;
-    text.append(buffer, static_cast<std::size_t>(count));
-    std::size_t begin = 0;
-    for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', begin)) {
-      const core::Json line = core::Json::parse(text.substr(begin, end - begin), nullptr, false);
-      if (line.is_object()) take(line);
-      begin = end + 1;
-    }
-    text.erase(0, begin);
-  }
+/// "exit code 3", "signal 11"
+std::string end_of(const core::ChildResult& child) {
+  constexpr int kSignal = 128;
+  return child.exit_code > kSignal ? fmt::format("signal {}", child.exit_code - kSignal)
+                                   : fmt::format("exit code {}", child.exit_code);
 }
 
 }  // namespace
@@ -95,21 +53,18 @@ void run_conformance(const std::vector<std::string>& arguments, const std::funct
   if (!fs::exists(program, ignored)) {
     throw Error(ErrorCode::kPlugin, fmt::format("{} is missing: install Tenon anew", program.string()));
   }
-  const core::Libtorch libtorch = core::find_libtorch();
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) throw Error(ErrorCode::kMemory, "cannot make a pipe to tenon-conformance");
-  const core::FileDescriptor from(ends[0]);
-  core::FileDescriptor to(ends[1]);
-  const pid_t child = start(program, arguments, libtorch.libraries, to.get());
-  to.close();  // only the child writes
-  read_lines(from.get(), take);
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return;
-  throw Error(ErrorCode::kPlugin, WIFSIGNALED(status)
-                                      ? fmt::format("tenon-conformance was ended by signal {}", WTERMSIG(status))
-                                      : fmt::format("tenon-conformance ended with exit code {}", WEXITSTATUS(status)));
+  const core::ChildSetup setup{.environment = environment(core::find_libtorch().libraries),
+                               .take_line = [&take](std::string_view text) {
+                                 const core::Json line = core::Json::parse(text, nullptr, false);
+                                 if (line.is_object()) take(line);
+                               }};
+  const core::ScratchFolder scratch(fs::temp_directory_path(), "tenon-check-");
+  const core::ChildResult child =
+      core::run_child(program, arguments, scratch.path() / "messages", core::kNoLimit, {}, setup);
+  if (child.exit_code == 0) return;
+  std::string said = child.messages.substr(0, child.messages.find_last_not_of('\n') + 1);
+  throw Error(ErrorCode::kPlugin, fmt::format("tenon-conformance ended with {}{}", end_of(child),
+                                              said.empty() ? "" : fmt::format("; it said: {}", said)));
 }
 
 }  // namespace tenon::host

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <core/process/crash_report.hpp>
+#include <core/text/error_words.hpp>
 #include <core/text/render.hpp>
 
 namespace tenon::host {
@@ -93,8 +94,8 @@ void Console::report(core::Severity severity, std::string_view code, std::string
 int Console::flush() {
   if (std::fflush(stdout) != 0 && write_error_ == 0) write_error_ = errno;
   if (write_error_ == 0) return 0;
-  report(core::Severity::kError, "", fmt::format("cannot write to standard output: {}", std::strerror(write_error_)),
-         ErrorCode::kStorage);
+  report(core::Severity::kError, core::error_word(ErrorCode::kStorage),
+         fmt::format("cannot write to standard output: {}", std::strerror(write_error_)), ErrorCode::kStorage);
   write_error_ = 0;
   return exit_code(ErrorCode::kStorage);
 }

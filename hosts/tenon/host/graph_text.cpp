@@ -25,7 +25,7 @@ std::string fields_text(const core::Node& node) {
     texts.resize(kMostFields - 1);
     texts.push_back(fmt::format("{} more", more));
   }
-  if (node.open) texts.emplace_back("others known once it is opened");
+  if (node.open) texts.emplace_back(texts.empty() ? "known once it is opened" : "others known once it is opened");
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 

@@ -17,7 +17,12 @@
 namespace tenon::host {
 namespace {
 
-constexpr std::size_t kWidth = 100;  // Help has the same lines wherever it is read.
+constexpr std::size_t kWidth = 100;  // Help has the same lines wherever they fit.
+
+std::size_t width_on(const Console& console) {
+  const std::size_t columns = console.width();
+  return columns == 0 ? kWidth : std::min(columns, kWidth);
+}
 
 std::string_view title(Group group) {
   switch (group) {
@@ -49,8 +54,14 @@ std::string operand_term(const Operand& operand) {
   return "";
 }
 
-void add_lines(Table& table, const std::string& first, std::string_view text) {
+/// A text of several lines, or of one that is wrapped where those would not fit.
+void add_lines(Table& table, const std::string& first, std::string_view text, std::size_t width) {
   std::string term = first;
+  if (width < kWidth) {
+    std::string one(text);
+    std::replace(one.begin(), one.end(), '\n', ' ');
+    return table.add({term, one});
+  }
   while (true) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     table.add({term, std::string(text.substr(0, end))});
@@ -60,10 +71,10 @@ void add_lines(Table& table, const std::string& first, std::string_view text) {
   }
 }
 
-std::string option_table(std::span<const Option> options) {
+std::string option_table(std::span<const Option> options, std::size_t width) {
   Table table(2);
-  for (const Option& option : options) add_lines(table, term(option), option.help);
-  return table.render();
+  for (const Option& option : options) add_lines(table, term(option), option.help, width);
+  return table.render(width);
 }
 
 std::string indented(std::string_view lines) {
@@ -93,12 +104,12 @@ std::vector<std::string> synopsis_pieces(const Command& command) {
   return pieces;
 }
 
-std::string wrapped_synopsis(const Command& command) {
+std::string wrapped_synopsis(const Command& command, std::size_t width) {
   std::string out;
-  std::size_t used = kWidth;
+  std::size_t used = width;
   for (const std::string& piece : synopsis_pieces(command)) {
     const std::size_t length = core::count_code_points(piece);
-    if (!out.empty() && used + 1 + length <= kWidth) {
+    if (!out.empty() && used + 1 + length <= width) {
       out += ' ' + piece;
       used += 1 + length;
       continue;
@@ -110,13 +121,22 @@ std::string wrapped_synopsis(const Command& command) {
   return out + '\n';
 }
 
-std::string paragraphs(std::string_view text) {
+/// A first sentence that begins with what it is about.
+std::string titled(const std::string& subject, std::string_view rest, const Console& console) {
+  std::string out;
+  for (const std::string& line : wrap(subject + std::string(rest), width_on(console))) {
+    out += (out.empty() ? console.paint().bold(subject) + line.substr(subject.size()) : line) + '\n';
+  }
+  return out;
+}
+
+std::string paragraphs(std::string_view text, std::size_t width) {
   std::string out;
   while (!text.empty()) {
     const std::string_view paragraph = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(paragraph.size() + 1, text.size()));
     out += '\n';
-    for (const std::string& line : wrap(paragraph, kWidth)) out += line + '\n';
+    for (const std::string& line : wrap(paragraph, width)) out += line + '\n';
   }
   return out;
 }
@@ -125,15 +145,16 @@ std::string paragraphs(std::string_view text) {
 
 std::string synopsis(const Command& command) { return fmt::format("{}", fmt::join(synopsis_pieces(command), " ")); }
 
-std::string overview(const Paint& paint) {
-  std::string out = fmt::format(
-      "{} trains, evaluates and exports deep-learning models that a pipeline file describes.\n"
-      "\n"
-      "usage: tenon COMMAND [ARGUMENT]…\n"
-      "\n"
-      "First steps: tenon init lists templates and writes one to a file, tenon check FILE tells what is\n"
-      "wrong with it, tenon run FILE trains, and tenon predict RUN uses what was trained.\n",
-      paint.bold("tenon"));
+std::string overview(const Console& console) {
+  const Paint paint = console.paint();
+  const std::size_t width = width_on(console);
+  std::string out =
+      titled("tenon", " trains, evaluates and exports deep-learning models that a pipeline file describes.", console);
+  out += paragraphs("usage: tenon COMMAND [ARGUMENT]…", width);
+  out += paragraphs(
+      "First steps: tenon init lists templates and writes one to a file, tenon check FILE tells what is wrong with it, "
+      "tenon run FILE trains, and tenon predict RUN uses what was trained.",
+      width);
   Table table(2);
   table.style(0, [&](std::string_view text) { return paint.bold(text); });
   // One table, so that all groups share their columns; titles are put between the rows afterwards.
@@ -143,47 +164,50 @@ std::string overview(const Paint& paint) {
     table.add({fmt::format("{}{}", command->name, all_operands(*command)), std::string(command->summary)});
     groups.push_back(command->group);
   }
-  const std::string rows = table.render();
-  std::size_t begin = 0;
-  for (std::size_t i = 0; i < groups.size(); ++i) {
-    if (i == 0 || groups[i] != groups[i - 1]) out += fmt::format("\n{}\n", title(groups[i]));
+  const std::string rows = table.render(width);
+  std::size_t row = 0;
+  for (std::size_t begin = 0; begin < rows.size();) {
     const std::size_t end = rows.find('\n', begin) + 1;
+    if (rows[begin + 2] != ' ') {  // no continuation of the row above
+      if (row == 0 || groups[row] != groups[row - 1]) out += fmt::format("\n{}\n", title(groups[row]));
+      ++row;
+    }
     out += rows.substr(begin, end - begin);
     begin = end;
   }
-  out +=
-      "\n"
-      "tenon COMMAND --help tells all about a command; tenon --version says which build this is.\n"
-      "\n"
-      "Environment: TENON_PLUGIN_PATH (further folders with plugins, separated by colons),\n"
-      "TENON_LIBTORCH (another libtorch 2.11), NO_COLOR (no colours).\n";
-  return out;
+  out += paragraphs("tenon COMMAND --help tells all about a command; tenon --version says which build this is.", width);
+  return out + paragraphs(
+                   "Environment: TENON_PLUGIN_PATH (further folders with plugins, separated by colons), "
+                   "TENON_LIBTORCH (another libtorch 2.11), NO_COLOR (no colours).",
+                   width);
 }
 
-std::string command_help(const Command& command, const Paint& paint) {
+std::string command_help(const Command& command, const Console& console) {
+  const Paint paint = console.paint();
+  const std::size_t width = width_on(console);
   const auto heading = [&](std::string_view text) { return fmt::format("\n{}\n", paint.bold(text)); };
-  std::string out = fmt::format("{}: {}\n", paint.bold(fmt::format("tenon {}", command.name)), command.summary);
-  out += heading("Usage") + wrapped_synopsis(command) + paragraphs(command.purpose);
+  std::string out = titled(fmt::format("tenon {}", command.name), fmt::format(": {}", command.summary), console);
+  out += heading("Usage") + wrapped_synopsis(command, width) + paragraphs(command.purpose, width);
   if (!command.operands.empty()) {
     Table table(2);
-    for (const Operand& operand : command.operands) add_lines(table, std::string(operand.name), operand.help);
-    out += heading("Arguments") + table.render();
+    for (const Operand& operand : command.operands) add_lines(table, std::string(operand.name), operand.help, width);
+    out += heading("Arguments") + table.render(width);
   }
-  if (!command.options.empty()) out += heading("Options") + option_table(command.options);
-  out += heading("Options of every command") + option_table(common_options());
+  if (!command.options.empty()) out += heading("Options") + option_table(command.options, width);
+  out += heading("Options of every command") + option_table(common_options(), width);
   out += heading("Examples") + indented(command.examples);
   Table codes(2);
-  for (const ExitCode& each : command.exit_codes) add_lines(codes, fmt::format("{}", each.code), each.meaning);
-  return out + heading("Exit codes") + codes.render();
+  for (const ExitCode& each : command.exit_codes) add_lines(codes, fmt::format("{}", each.code), each.meaning, width);
+  return out + heading("Exit codes") + codes.render(width);
 }
 
-std::string family_help(std::string_view name, const Paint& paint) {
+std::string family_help(std::string_view name, const Console& console) {
   Table table(2);
   for (const Command* const command : family(name)) {
     table.add({fmt::format("tenon {}{}", command->name, all_operands(*command)), std::string(command->summary)});
   }
   return fmt::format("{} has these commands:\n\n{}\ntenon {} COMMAND --help tells all about one.\n",
-                     paint.bold(fmt::format("tenon {}", name)), table.render(), name);
+                     console.paint().bold(fmt::format("tenon {}", name)), table.render(width_on(console)), name);
 }
 
 std::vector<const Command*> family(std::string_view name) {

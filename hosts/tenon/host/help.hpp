@@ -11,14 +11,15 @@
 
 namespace tenon::host {
 
-/// What `tenon help` prints: all commands but the plumbing.
-[[nodiscard]] std::string overview(const Paint& paint);
+/// What `tenon help` prints: all commands but the plumbing. Lines of 100 columns, or of the terminal's where it has fewer;
+/// so below.
+[[nodiscard]] std::string overview(const Console& console);
 
 /// What `tenon COMMAND --help` prints.
-[[nodiscard]] std::string command_help(const Command& command, const Paint& paint);
+[[nodiscard]] std::string command_help(const Command& command, const Console& console);
 
 /// What `tenon plugins --help` prints: the members of the family.
-[[nodiscard]] std::string family_help(std::string_view name, const Paint& paint);
+[[nodiscard]] std::string family_help(std::string_view name, const Console& console);
 
 /// "tenon check PIPE [--overlay FILE]… [--format text|json]"
 [[nodiscard]] std::string synopsis(const Command& command);

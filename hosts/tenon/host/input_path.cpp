@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -14,26 +15,41 @@
 namespace tenon::host {
 namespace {
 
+/// The parameters of a dataset that are paths.
+std::vector<core::Json*> paths_among(core::Json& with, const core::Node& dataset) {
+  std::vector<core::Json*> found;
+  core::visit_annotated(
+      with, dataset.info->parameters, "", [&](core::Json& value, const core::Json& schema, const std::string&) {
+        if (schema.contains("x-path") && value.is_string() && !value.get_ref<const std::string&>().empty()) {
+          found.push_back(&value);
+        }
+      });
+  return found;
+}
+
+}  // namespace
+
 /// Down the stream to where the data comes from.
-const core::Node& head_of(const core::Graph& graph) {
+const core::Node& head_of_predict(const core::Graph& graph) {
   const core::Node* node = &graph.at(graph.predict->path.data);
   while (!node->inputs.empty()) node = &graph.at(node->inputs.front());
   return *node;
 }
 
-}  // namespace
+bool needs_input(const core::Graph& graph) {
+  const core::Node& head = head_of_predict(graph);
+  core::Json with = head.with;
+  const std::vector<core::Json*> paths = paths_among(with, head);
+  std::error_code unknown;
+  return paths.size() == 1 && !std::filesystem::exists(paths.front()->get_ref<const std::string&>(), unknown) &&
+         !unknown;
+}
 
 std::vector<std::string> input_sets(const core::Graph& graph, const std::string& path) {
   if (!graph.predict) return {};
-  const core::Node& head = head_of(graph);
+  const core::Node& head = head_of_predict(graph);
   core::Json with = head.with;
-  std::vector<core::Json*> found;
-  core::visit_annotated(
-      with, head.info->parameters, "", [&](core::Json& value, const core::Json& schema, const std::string&) {
-        if (schema.contains("x-path") && value.is_string() && !value.get_ref<const std::string&>().empty()) {
-          found.push_back(&value);
-        }
-      });
+  const std::vector<core::Json*> found = paths_among(with, head);
   if (found.size() != 1) {
     throw Error(ErrorCode::kConfig,
                 fmt::format("--input cannot tell which parameter of dataset \"{}\" ({}) it stands for: {}. Use --set "

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <host/command.hpp>
+#include <host/input_path.hpp>
 #include <host/json_text.hpp>
 #include <host/run_summary.hpp>
 
@@ -72,7 +73,7 @@ std::string next_steps(const engine::RunRequest& request, const engine::RunOutco
     out += fmt::format("  {}\n  {}\n", paint.dim(fmt::format("# {}", what)), line);
   };
   if (graph.predict && find_command("predict") != nullptr) {
-    add("predict with it", on_run("predict", outcome, arguments));
+    add("predict with it", on_run("predict", outcome, arguments) + (needs_input(graph) ? " --input FILE" : ""));
   }
   if (graph.test || !graph.validations.empty()) add("measure it again", on_run("eval", outcome, arguments));
   add("look into its checkpoints", on_run("inspect", outcome, arguments));

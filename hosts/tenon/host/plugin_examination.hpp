@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include <core/graph/examine_plugins.hpp>
 #include <core/plugin/catalogue.hpp>
 #include <core/text/diagnostic.hpp>
 #include <host/console.hpp>
@@ -10,11 +11,7 @@
 
 namespace tenon::host {
 
-/// What the command is about to do with the plugins.
-enum class Opening {
-  kNone,  ///< Nothing: their files are read, no more.
-  kSoon,  ///< Open them: those that were never opened before are first opened in a child process.
-};
+using core::Opening;
 
 /// What stands in the way of opening the pipeline's plugins, each finding at the first node that uses the plugin;
 /// nothing for a pipeline without a graph. Opens nothing in this process.

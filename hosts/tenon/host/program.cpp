@@ -11,6 +11,7 @@
 
 #include <core/plugin/fingerprint.hpp>
 #include <core/plugin/refusal.hpp>
+#include <core/text/error_words.hpp>
 #include <engine/engine.hpp>
 #include <host/arguments.hpp>
 #include <host/help.hpp>
@@ -39,7 +40,7 @@ std::string version() {
 int run_words(const std::vector<std::string>& all, Console& console) {
   const std::span<const std::string> words = std::span(all).subspan(all.empty() ? 0 : 1);
   if (words.empty() || words[0] == "--help" || words[0] == "-h") {
-    console.print(overview(console.paint()));
+    console.print(overview(console));
     return 0;
   }
   if (words[0] == "--version") {
@@ -50,8 +51,7 @@ int run_words(const std::vector<std::string>& all, Console& console) {
   const Command* const command = match_command(words, used);
   const std::span<const std::string> rest = words.subspan(used);
   if (asks_for_help(rest) || command == nullptr) {
-    console.print(command != nullptr ? command_help(*command, console.paint())
-                                     : family_help(words[0], console.paint()));
+    console.print(command != nullptr ? command_help(*command, console) : family_help(words[0], console));
     return 0;
   }
   const Arguments arguments(*command, all[0], rest);
@@ -86,15 +86,15 @@ int explain(const std::exception_ptr& thrown, Console& console) {
     console.report(core::Severity::kError, error.reason(), error.what(), error.code());
     return exit_code(error.code());
   } catch (const Error& error) {
-    console.report(core::Severity::kError, "", error.what(), error.code());
+    console.report(core::Severity::kError, core::error_word(error.code()), error.what(), error.code());
     return exit_code(error.code());
   } catch (const std::filesystem::filesystem_error& error) {
-    console.report(core::Severity::kError, "",
+    console.report(core::Severity::kError, core::error_word(ErrorCode::kStorage),
                    fmt::format("cannot use {}: {}", error.path1().string(), error.code().message()),
                    ErrorCode::kStorage);
     return exit_code(ErrorCode::kStorage);
   } catch (const std::bad_alloc&) {
-    console.report(core::Severity::kError, "", "out of memory", ErrorCode::kMemory);
+    console.report(core::Severity::kError, core::error_word(ErrorCode::kMemory), "out of memory", ErrorCode::kMemory);
     return exit_code(ErrorCode::kMemory);
   } catch (const std::exception& error) {
     console.report(core::Severity::kError, "internal", error.what(), ErrorCode::kPlugin);

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <core/process/crash_file.hpp>
+#include <core/resume/changes.hpp>
 #include <core/storage/canonical_json.hpp>
 #include <core/storage/event_log.hpp>
 #include <host/run_summary.hpp>
@@ -43,15 +44,6 @@ void mention_damaged(const core::Graph& graph, Console& console) {
   }
 }
 
-/// A run that does not say where its pipeline lay leaves that open.
-core::PipelineFolders folders_of(const std::filesystem::path& run, const core::Resolved& resolved) {
-  const std::filesystem::path file = run / "environment.json";
-  const auto& folder = resolved.origin("").folder;
-  if (folder == nullptr || !std::filesystem::exists(file)) return {};
-  const core::Json environment = core::read_json(file);
-  return {environment.value("pipeline_folder", ""), (std::filesystem::current_path() / *folder).lexically_normal()};
-}
-
 }  // namespace
 
 Resuming find_resuming(const Arguments& arguments, const core::Graph& graph, const core::Resolved& resolved,
@@ -69,9 +61,7 @@ Resuming find_resuming(const Arguments& arguments, const core::Graph& graph, con
   for (const std::string& message : point->damaged) {
     console.report(core::Severity::kWarning, "damaged-checkpoint", message);
   }
-  const core::Json before = core::read_json(point->directory.path() / "config.resolved.json");
-  const std::vector<core::Change> changes =
-      core::compare_pipelines(before, graph.resolved, graph, folders_of(point->directory.path(), resolved));
+  const std::vector<core::Change> changes = core::changes_since(point->directory.path(), graph, resolved);
   console.complain(fmt::format("Resuming {} at step {}{}\n{}", short_path(point->directory.path()),
                                point->checkpoint.step(), point->branch ? ", as a new run that branches off" : "",
                                core::render(changes)));
@@ -79,9 +69,7 @@ Resuming find_resuming(const Arguments& arguments, const core::Graph& graph, con
     console.complain(fmt::format("The attempt before crashed: {}\n", *crash));
   }
   core::require_accepted(changes, resuming.accepted);
-  for (const core::Change& change : changes) {
-    if (!change.begins_anew.empty()) resuming.begin_anew.insert(change.begins_anew);
-  }
+  resuming.begin_anew = core::beginning_anew(changes);
   resuming.point = std::make_shared<core::ResumePoint>(std::move(*point));
   return resuming;
 }

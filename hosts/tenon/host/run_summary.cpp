@@ -42,7 +42,8 @@ std::pair<std::string, std::string> split_key(const core::Graph& graph, const st
   return parts;
 }
 
-/// "test accuracy" for "test.acc": the metric's own name, with its node's where several nodes use it.
+/// "test accuracy" for "test.acc", "test confusion macro_f1" for "test.each_class": the metric's own name, or its node's
+/// where several nodes use it, and that of the value where there are several.
 std::string metric_label(const core::Graph& graph, const std::string& key) {
   const auto [path, rest] = split_key(graph, key);
   const core::Node* const node = graph.find(rest.substr(0, rest.find('.')));
@@ -50,7 +51,11 @@ std::string metric_label(const core::Graph& graph, const std::string& key) {
   std::size_t uses = 0;
   for (const core::Node& each : graph.nodes) uses += each.use() == node->use() ? 1 : 0;
   std::string label = fmt::format("{} {}", path, uses > 1 ? node->name : node->component);
-  if (const std::size_t dot = rest.find('.'); dot != std::string::npos) label += ' ' + rest.substr(dot + 1);
+  if (const std::size_t dot = rest.find('.'); dot != std::string::npos) {
+    label += ' ' + rest.substr(dot + 1);
+  } else if (node->info != nullptr && node->info->metrics.size() > 1) {
+    label += ' ' + node->info->metrics.front().name;  // which the key leaves out
+  }
   return label;
 }
 
@@ -191,7 +196,8 @@ std::string short_path(const fs::path& path) {
 std::string short_number(double value) {
   const double size = std::abs(value);
   if (!std::isfinite(value) || value == 0) return fmt::format("{}", value);
-  return size >= 1e-3 && size < 1e4 ? fmt::format("{:.4f}", value) : fmt::format("{:.3g}", value);
+  if (size < 1e-3 || size >= 1e9) return fmt::format("{:.3g}", value);
+  return fmt::format("{:.{}f}", value, size < 1e3 ? 4 : size < 1e4 ? 1 : 0);
 }
 
 std::string duration(double seconds) {

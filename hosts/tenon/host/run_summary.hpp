@@ -20,7 +20,7 @@ namespace tenon::host {
 /// The path as it is typed from here: relative where that is below the current directory.
 [[nodiscard]] std::string short_path(const std::filesystem::path& path);
 
-/// 0.9861, 1.25e-07: four digits that matter.
+/// 0.9861, 8131.6, 1.25e-07: four digits that matter, or more before the point.
 [[nodiscard]] std::string short_number(double value);
 
 /// "8.4 s", "3 min 20 s", "2 h 05 min".

@@ -21,12 +21,17 @@ std::string_view summary(const Template& each) noexcept {
   return line;
 }
 
-std::string text_for(const Template& each, std::string_view name) {
+std::string text_for(const Template& each, std::string_view name, std::string_view file) {
   std::string text(each.text);
-  const std::string own = fmt::format("\"name\": \"{}\"", each.name);
-  if (const std::size_t at = text.find(own); at != std::string::npos) {
-    text.replace(at, own.size(), fmt::format("\"name\": \"{}\"", name));
-  }
+  const auto replace = [&text](const std::string& own, const std::string& other) {
+    for (std::size_t at = 0; (at = text.find(own, at)) != std::string::npos; at += other.size()) {
+      text.replace(at, own.size(), other);
+    }
+  };
+  replace(fmt::format("\"name\": \"{}\"", each.name), fmt::format("\"name\": \"{}\"", name));
+  const bool in_a_line = std::none_of(file.begin(), file.end(), [](char c) { return c >= 0 && c < ' '; });
+  if (in_a_line) replace(fmt::format(" {}.jsonc", each.name), fmt::format(" {}", file));
+  replace(fmt::format(" runs/{}/", each.name), fmt::format(" runs/{}/", name));
   return text;
 }
 

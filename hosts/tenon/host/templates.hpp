@@ -18,7 +18,7 @@ struct Template {
 /// The sentence of the first line, without its full stop.
 [[nodiscard]] std::string_view summary(const Template& each) noexcept;
 
-/// The text for a pipeline of that name.
-[[nodiscard]] std::string text_for(const Template& each, std::string_view name);
+/// The text for a pipeline of that name in that file; its comments speak of both.
+[[nodiscard]] std::string text_for(const Template& each, std::string_view name, std::string_view file);
 
 }  // namespace tenon::host

@@ -3,26 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <core/graph/runtime_request.hpp>
 #include <core/plugin/refusal.hpp>
 
 namespace tenon::host {
 
-namespace {
-
-core::RuntimeRequest runtime_request(const core::RunSettings& run) {
-  core::RuntimeRequest request;
-  request.threads = run.threads.value_or(0);
-  request.strict = run.determinism == "strict";
-  request.ieee = run.float32 == "ieee";
-  // Without a driver the engine refuses "cuda" at its place in the pipeline; a libtorch without CUDA matters only to "cuda".
-  request.cuda = run.device == "cuda" ? core::has_nvidia_driver() : run.device == "auto" && can_use_cuda();
-  return request;
-}
-
-}  // namespace
-
 OpenedEngine open_engine_for(const core::RunSettings& run) {
-  const core::RuntimeRequest request = runtime_request(run);
+  const core::RuntimeRequest request = core::runtime_request(run);
   try {
     return open_engine(request);
   } catch (const core::Refusal& refusal) {
@@ -39,8 +26,6 @@ OpenedEngine open_engine(const core::RuntimeRequest& request) {
   if (engine == nullptr) throw Error(ErrorCode::kPlugin, "the engine could not be started");
   return {std::move(runtime), engine, std::move(crash_handlers)};
 }
-
-bool can_use_cuda() { return core::has_nvidia_driver() && core::find_libtorch().cuda; }
 
 std::filesystem::path program_file() { return std::filesystem::read_symlink("/proc/self/exe"); }
 

@@ -25,9 +25,6 @@ struct OpenedEngine {
 /// way out. \throws core::Refusal
 [[nodiscard]] OpenedEngine open_engine_for(const core::RunSettings& run);
 
-/// A GPU may be used: its driver is there and so is libtorch's half for it. \throws core::Refusal without a libtorch.
-[[nodiscard]] bool can_use_cuda();
-
 /// The running program's own file.
 [[nodiscard]] std::filesystem::path program_file();
 

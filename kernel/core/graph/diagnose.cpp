@@ -5,25 +5,11 @@
 #include <fmt/format.h>
 
 #include <core/graph/build.hpp>
+#include <core/text/error_words.hpp>
 #include <core/text/suggest.hpp>
 
 namespace tenon::core {
 namespace {
-
-std::string code_of(ErrorCode code) {
-  switch (code) {
-    case ErrorCode::kConfig: return "config";
-    case ErrorCode::kPlugin: return "plugin";
-    case ErrorCode::kData: return "data";
-    case ErrorCode::kDiverged: return "diverged";
-    case ErrorCode::kMemory: return "out-of-memory";
-    case ErrorCode::kDistributed: return "distributed";
-    case ErrorCode::kVerification: return "verification";
-    case ErrorCode::kCheckpoint: return "checkpoint";
-    case ErrorCode::kStorage: return "storage";
-  }
-  return "config";
-}
 
 /// With a parameter to blame, the error stands at its value; without one at `fallback`.
 Diagnostic component_error(const Resolved& resolved, const std::string& owner, const std::string& fallback,
@@ -31,7 +17,7 @@ Diagnostic component_error(const Resolved& resolved, const std::string& owner, c
   const bool has_parameter = !error.pointer().empty();
   const std::string pointer = has_parameter ? owner + "/with" + error.pointer() : fallback;
   Diagnostic diagnostic =
-      resolved.error_at_value(pointer, code_of(error.code()), fmt::format("{}: {}", who, error.what()));
+      resolved.error_at_value(pointer, std::string(error_word(error.code())), fmt::format("{}: {}", who, error.what()));
   diagnostic.error_code = error.code();
   if (has_parameter && !resolved.locate(pointer).exact) {
     diagnostic.notes.push_back(fmt::format("about the parameter {}", error.pointer().substr(1)));
@@ -53,7 +39,7 @@ Diagnostic diagnose(const Resolved& resolved, const Attached& attached, const Er
 }
 
 Diagnostic diagnose(const Resolved& resolved, std::string_view pointer, const Error& error) {
-  Diagnostic diagnostic = resolved.error_at_value(pointer, code_of(error.code()), error.what());
+  Diagnostic diagnostic = resolved.error_at_value(pointer, std::string(error_word(error.code())), error.what());
   diagnostic.error_code = error.code();
   return diagnostic;
 }

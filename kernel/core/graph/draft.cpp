@@ -200,6 +200,10 @@ std::optional<NodeId> Draft::refer(std::string_view pointer, const std::string& 
   const auto note = [&](const std::vector<std::string>& fitting) {
     std::vector<std::string> plurals;
     std::transform(kinds.begin(), kinds.end(), std::back_inserter(plurals), plural);
+    if (fitting.empty() && kinds.size() == 1) {
+      return fmt::format("{}: none here; tenon plugins list --kind {} tells what a node of this kind can use",
+                         plurals.front(), kinds.front());
+    }
     return fmt::format("{}: {}", fmt::join(plurals, ", "), list_names(fitting));
   };
   const auto found = index.find(name);

@@ -85,6 +85,17 @@ bool may_be_measured(const Draft& draft, std::string_view text) {
   return draft.find(text.substr(0, text.find('.'))) != nullptr;
 }
 
+/// The node that is meant where a text names its component.
+std::optional<std::string> named_after(const Draft& draft, std::string_view text) {
+  for (const DraftValidation& each : draft.validations) {
+    for (const NodeId id : each.path.metrics) {
+      const Node& node = draft.nodes[id].node;
+      if (node.component == text || node.use() == text) return node.name;
+    }
+  }
+  return std::nullopt;
+}
+
 /// Says why a text that is no known reference is none.
 Diagnostic explain(Draft& draft, std::string_view pointer, const std::string& text, std::string_view who) {
   const DraftNode* const node = draft.find(text);
@@ -144,11 +155,15 @@ std::optional<MetricReference> MetricTable::find(Draft& draft, std::string_view 
   if (diagnostic.code == "unknown-metric") {
     const bool is_key = text.find('.') != std::string::npos;
     constexpr std::string_view kSection = "validate.";
-    const MetricReference* const bare = text.starts_with(kSection) ? find(text.substr(kSection.size())) : nullptr;
+    const bool begins = text.starts_with(kSection);
+    const MetricReference* const bare = begins ? find(text.substr(kSection.size())) : nullptr;
     if (bare != nullptr) {
       draft.propose(diagnostic, bare->key);
-    } else if (!draft.propose_nearest(diagnostic, text, is_key ? keys_ : names_)) {
-      draft.propose_nearest(diagnostic, text, is_key ? names_ : keys_);
+    } else if (const std::optional<std::string> node = named_after(draft, text)) {
+      draft.propose(diagnostic, *node);
+    } else if (!draft.propose_nearest(diagnostic, text, is_key ? keys_ : names_) &&
+               !draft.propose_nearest(diagnostic, text, is_key ? names_ : keys_) && is_key && !begins) {
+      draft.propose_nearest(diagnostic, std::string(kSection) + text, keys_);
     }
   }
   diagnostic.notes.push_back(fmt::format("metrics: {}", list_names(keys_)));

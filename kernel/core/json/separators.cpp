@@ -37,9 +37,13 @@ bool StructureReader::after_value(char closing) {
     }
   } else if (c == '"' || c == '\'' || c == '{' || c == '[') {
     if (brackets_.closed_before(cursor_.at, value_end_)) return false;
-    errors_.report(
-        end, end,
-        {.code = "missing-comma", .message = "a comma is missing", .label = "write , here", .replacement = ","});
+    const bool sure = closing == '}' && key_follows(text_, cursor_.at);
+    errors_.report(end, end,
+                   {.code = "missing-comma",
+                    .message = "a comma is missing",
+                    .label = "write , here",
+                    .replacement = ",",
+                    .applicability = sure ? Applicability::kSafe : Applicability::kMaybe});
   } else if (c == ':') {
     if (closing == '}') behind_colon();
   } else if (!cursor_.at_closing()) {

@@ -42,7 +42,8 @@ std::vector<fs::path> libraries_in(const fs::path& folder, std::vector<std::stri
 
 std::vector<Candidate> candidates_in(const SearchPath& path, std::vector<std::string>& warnings) {
   std::vector<Candidate> candidates;
-  std::set<std::pair<dev_t, ino_t>> seen;
+  std::set<std::pair<dev_t, ino_t>> trusted;
+  std::set<std::pair<dev_t, ino_t>> others;
   for (const SearchFolder& folder : path.folders) {
     struct stat status = {};
     if (::stat(folder.path.c_str(), &status) != 0) continue;
@@ -51,8 +52,11 @@ std::vector<Candidate> candidates_in(const SearchPath& path, std::vector<std::st
     for (const fs::path& file : is_folder ? libraries_in(folder.path, warnings) : std::vector{folder.path}) {
       struct stat target = {};
       const bool found = ::stat(file.c_str(), &target) == 0;
-      if (!found || seen.emplace(target.st_dev, target.st_ino).second)
-        candidates.push_back({file, folder.trusted, reason});
+      const std::pair<dev_t, ino_t> identity{target.st_dev, target.st_ino};
+      // A link in a folder that is not trusted must not hide the file itself.
+      if (found && (trusted.contains(identity) || !(reason.empty() ? trusted : others).insert(identity).second))
+        continue;
+      candidates.push_back({file, folder.trusted, reason});
     }
   }
   return candidates;
@@ -163,11 +167,8 @@ void Catalogue::Content::read(const Candidate& candidate) {
     const Json manifest = manifest_in(file);
     identity = identity_of(manifest);
     check_trust(candidate);
-    PluginInfo plugin = parse_manifest(manifest);
+    PluginInfo plugin = read_plugin(file, manifest);
     check_fingerprint(plugin, agreed_fingerprint);
-    plugin.path = candidate.path;
-    plugin.build_id = file.build_id();
-    plugin.needed = file.needed();
     add(std::move(plugin));
   } catch (const Refusal& refusal) {
     refused.push_back({candidate.path, refusal.reason(), refusal.what(), identity.id, identity.components});
@@ -201,6 +202,16 @@ Catalogue Catalogue::of(std::vector<PluginInfo> plugins, std::vector<RefusedPlug
   for (PluginInfo& plugin : plugins) {
     content->add(std::move(plugin));
   }
+  content->finish();
+  return Catalogue(std::move(content));
+}
+
+Catalogue Catalogue::with(std::vector<PluginInfo> plugins) const {
+  auto content = std::make_shared<Content>();
+  content->refused = content_->refused;
+  content->warnings = content_->warnings;
+  for (const PluginInfo& plugin : content_->plugins) content->add(plugin);
+  for (PluginInfo& plugin : plugins) content->add(std::move(plugin));
   content->finish();
   return Catalogue(std::move(content));
 }

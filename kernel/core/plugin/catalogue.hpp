@@ -35,6 +35,9 @@ class Catalogue {
   /// there too. For embedders and tests.
   [[nodiscard]] static Catalogue of(std::vector<PluginInfo> plugins, std::vector<RefusedPlugin> refused = {});
 
+  /// This catalogue and further plugins behind its own.
+  [[nodiscard]] Catalogue with(std::vector<PluginInfo> plugins) const;
+
   /// The component, or nullptr.
   [[nodiscard]] const ComponentInfo* find(std::string_view kind, std::string_view name) const noexcept;
 

@@ -16,6 +16,7 @@ namespace {
 
 constexpr uint64_t kMaxSection = uint64_t{64} << 20;
 constexpr uint64_t kMaxSections = 1 << 16;
+constexpr uint64_t kLongestName = 4096;
 
 #if defined(__x86_64__)
 constexpr Elf64_Half kMachine = EM_X86_64;
@@ -24,10 +25,6 @@ constexpr Elf64_Half kMachine = EM_AARCH64;
 #else
 #error "name the ELF machine of this architecture here"
 #endif
-
-Refusal corrupt(const std::string& what) {
-  return {"corrupt", fmt::format("its ELF tables are damaged: {}; build or copy it again", what)};
-}
 
 /// Structures of type T out of bytes; what is left over is ignored.
 template <class T>
@@ -40,9 +37,11 @@ std::vector<T> structures(const std::string& bytes) {
 
 /// The text that starts at `offset` of a string table.
 std::string text_at(const std::string& table, uint64_t offset, std::string_view what) {
-  if (offset >= table.size()) throw corrupt(fmt::format("{} lies outside its string table", what));
+  if (offset >= table.size()) throw damaged_tables(fmt::format("{} lies outside its string table", what));
   const std::size_t end = table.find('\0', static_cast<std::size_t>(offset));
-  if (end == std::string::npos) throw corrupt(fmt::format("{} does not end", what));
+  if (end == std::string::npos || end - offset > kLongestName) {
+    throw damaged_tables(fmt::format("{} does not end", what));
+  }
   return table.substr(static_cast<std::size_t>(offset), end - static_cast<std::size_t>(offset));
 }
 
@@ -71,6 +70,10 @@ void check_header(const Elf64_Ehdr& header) {
 
 }  // namespace
 
+Refusal damaged_tables(const std::string& what) {
+  return {"corrupt", fmt::format("its ELF tables are damaged: {}; build or copy it again", what)};
+}
+
 ElfFile::ElfFile(const std::filesystem::path& path) : path_(path) {
   OpenedFile opened = open_library(path);
   file_ = std::move(opened.file);
@@ -85,7 +88,7 @@ ElfFile::ElfFile(const std::filesystem::path& path) : path_(path) {
   const Elf64_Ehdr header = structures<Elf64_Ehdr>(bytes(0, sizeof(Elf64_Ehdr), "the ELF header")).front();
   check_header(header);
   if (header.e_shoff == 0) return;
-  if (header.e_shentsize != sizeof(Elf64_Shdr)) throw corrupt("section headers have an unknown size");
+  if (header.e_shentsize != sizeof(Elf64_Shdr)) throw damaged_tables("section headers have an unknown size");
   uint64_t count = header.e_shnum;
   uint64_t names = header.e_shstrndx;
   if (count == 0 || names == SHN_XINDEX) {  // numbers too large for the header are kept in the first section
@@ -93,12 +96,10 @@ ElfFile::ElfFile(const std::filesystem::path& path) : path_(path) {
     if (count == 0) count = first.sh_size;
     if (names == SHN_XINDEX) names = first.sh_link;
   }
-  if (count > kMaxSections) throw corrupt("it claims to have too many sections");
+  if (count > kMaxSections) throw damaged_tables("it claims to have too many sections");
   const auto table = structures<Elf64_Shdr>(bytes(header.e_shoff, count * sizeof(Elf64_Shdr), "the section table"));
-  if (names >= table.size()) throw corrupt("the names of its sections are missing");
-  const auto section_of = [](const Elf64_Shdr& raw) {
-    return Section{"", raw.sh_type, raw.sh_link, raw.sh_offset, raw.sh_size};
-  };
+  if (names >= table.size()) throw damaged_tables("the names of its sections are missing");
+  const auto section_of = [](const Elf64_Shdr& raw) { return Section{"", raw.sh_type, raw.sh_offset, raw.sh_size}; };
   const std::string name_table = content(section_of(table[static_cast<std::size_t>(names)]));
   for (const Elf64_Shdr& raw : table) {
     sections_.push_back(section_of(raw));
@@ -123,8 +124,8 @@ std::string ElfFile::bytes(uint64_t offset, uint64_t size, std::string_view what
 }
 
 std::string ElfFile::content(const Section& section) const {
-  if (section.type == SHT_NOBITS) throw corrupt(fmt::format("the section {} has no content", section.name));
-  if (section.size > kMaxSection) throw corrupt(fmt::format("the section {} is too large", section.name));
+  if (section.type == SHT_NOBITS) throw damaged_tables(fmt::format("the section {} has no content", section.name));
+  if (section.size > kMaxSection) throw damaged_tables(fmt::format("the section {} is too large", section.name));
   return bytes(section.offset, section.size, section.name.empty() ? "a section" : "the section " + section.name);
 }
 
@@ -138,34 +139,15 @@ std::optional<std::string> ElfFile::section(std::string_view name) const {
   return found == nullptr ? std::nullopt : std::optional(content(*found));
 }
 
-ElfFile::Dynamic ElfFile::dynamic() const {
-  Dynamic facts;
-  const auto found = std::ranges::find(sections_, uint32_t{SHT_DYNAMIC}, &Section::type);
-  if (found == sections_.end()) return facts;
-  if (found->link >= sections_.size()) throw corrupt("the names of the libraries that it needs are missing");
-  const std::string texts = content(sections_[found->link]);
-  for (const Elf64_Dyn& entry : structures<Elf64_Dyn>(content(*found))) {
-    if (entry.d_tag == DT_NULL) break;
-    if (entry.d_tag == DT_NEEDED)
-      facts.needed.push_back(text_at(texts, entry.d_un.d_val, "the name of a needed library"));
-    if (entry.d_tag == DT_SONAME) facts.soname = text_at(texts, entry.d_un.d_val, "its own name");
-  }
-  return facts;
-}
-
-std::vector<std::string> ElfFile::needed() const { return dynamic().needed; }
-
-std::string ElfFile::soname() const { return dynamic().soname; }
-
 std::string ElfFile::build_id() const {
   const Section* found = find(".note.gnu.build-id");
   if (found == nullptr) return {};
   const std::string note = content(*found);
-  if (note.size() < sizeof(Elf64_Nhdr)) throw corrupt("its build id is cut off");
+  if (note.size() < sizeof(Elf64_Nhdr)) throw damaged_tables("its build id is cut off");
   const auto header = structures<Elf64_Nhdr>(note).front();
   const uint64_t start = sizeof(Elf64_Nhdr) + (uint64_t{header.n_namesz} + 3) / 4 * 4;
   if (header.n_type != NT_GNU_BUILD_ID || start > note.size() || header.n_descsz > note.size() - start) {
-    throw corrupt("its build id is damaged");
+    throw damaged_tables("its build id is damaged");
   }
   std::string hex;
   for (const char byte : note.substr(static_cast<std::size_t>(start), header.n_descsz)) {

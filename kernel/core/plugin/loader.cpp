@@ -13,6 +13,7 @@
 #include <core/json/pointer.hpp>
 #include <core/plugin/elf.hpp>
 #include <core/plugin/open_library.hpp>
+#include <core/process/crash_handlers.hpp>
 #include <core/process/plugin_ranges.hpp>
 #include <core/text/suggest.hpp>
 #include <tenon/components/nesting.hpp>
@@ -53,11 +54,10 @@ const PluginEntry* open_entry(const std::filesystem::path& path) {
 /// The components' part of the manifest, which the catalogue does not keep as it was written.
 Json components_in(const PluginInfo& info) {
   const ElfFile file(info.path);
-  const std::optional<std::string> text = file.section(kManifestSection);
-  if (!text || file.build_id() != info.build_id) {
+  if (file.build_id() != info.build_id || !file.section(kManifestSection)) {
     throw Refusal("drift", fmt::format("{} was replaced after it had been checked: start again", info.path.string()));
   }
-  return manifest_json(*text).at("components");
+  return manifest_in(file).at("components");
 }
 
 Refusal drift(const PluginInfo& info, std::string_view what, std::string_view file, std::string_view opened) {
@@ -110,12 +110,17 @@ class Report {
 }  // namespace
 
 OpenedPlugin::OpenedPlugin(const PluginInfo& info) : info_(info) {
+  if (info.linked != nullptr) {
+    for (const auto& [id, component] : info.linked->components) descriptors_.emplace(id, &component.descriptor);
+    return;
+  }
   if (info.built_in()) throw Error(ErrorCode::kPlugin, fmt::format("plugin {} is part of the kernel", info.id));
   const Json components = components_in(info);
   const Callee& self = callee(info.id, info.version, info.path.native());
   const Entered entered(&self, "open");
   entry_ = open_entry(info.path);
   note_plugin(self, entry_);
+  CrashHandlers::watch_exit();
   check_entry(info_, *entry_);
   for (const ComponentDescriptor* const* each = entry_->begin; each != entry_->end; ++each) {
     take(**each, components);
@@ -150,11 +155,20 @@ const ComponentDescriptor& OpenedPlugin::descriptor(std::string_view kind, std::
   return *found->second;
 }
 
-ComponentHandle::ComponentHandle(const ComponentDescriptor& descriptor, const Json& params, const Callee* callee)
+const CreateComponent* OpenedPlugin::create(std::string_view kind, std::string_view name) const {
+  if (info_.linked == nullptr) return nullptr;
+  const auto found = info_.linked->components.find(fmt::format("{}:{}", kind, name));
+  return found == info_.linked->components.end() ? nullptr : &found->second.create;
+}
+
+ComponentHandle::ComponentHandle(const ComponentDescriptor& descriptor, const Json& params, const Callee* callee,
+                                 const CreateComponent* create)
     : descriptor_(&descriptor), callee_(callee) {
   const Entered entered(callee_, "create");
   Report report;
-  component_ = descriptor.create(params.dump().c_str(), report.sink());
+  const std::string text = params.dump();
+  component_ =
+      create == nullptr ? descriptor.create(text.c_str(), report.sink()) : (*create)(text.c_str(), report.sink());
   if (component_ == nullptr) {
     report.rethrow();
     throw Error(ErrorCode::kPlugin, "it could not be made and does not say why");
@@ -229,7 +243,8 @@ ComponentHandle Loader::create(std::string_view id, const Json& params, std::str
   const ComponentInfo& component = catalogue_.at(id);
   const OpenedPlugin& plugin = open(component.plugin);
   const Callee& self = callee(plugin.info().id, plugin.info().version, plugin.info().path.native(), id, node);
-  ComponentHandle handle(plugin.descriptor(component.kind, component.name), params, &self);
+  ComponentHandle handle(plugin.descriptor(component.kind, component.name), params, &self,
+                         plugin.create(component.kind, component.name));
   for (const NestedPlace& place : nested_places(params, component.parameters)) {
     handle.adopt(place.pointer, create_inner(place, params, node));
   }

@@ -12,6 +12,7 @@
 
 #include <core/json/json.hpp>
 #include <core/plugin/catalogue.hpp>
+#include <core/plugin/linked.hpp>
 #include <core/plugin/refusal.hpp>
 #include <core/process/breadcrumb.hpp>
 #include <core/schema/annotations.hpp>
@@ -23,12 +24,16 @@ namespace tenon::core {
 /// An opened plugin. What was opened stays mapped for the life of the process. [trainer]
 class OpenedPlugin {
  public:
-  /// Opens the file with all symbols bound now and none shared, then compares what it says with its manifest.
-  /// \throws Refusal ("missing-library", "missing-symbol", "open", "no-entry", "entry", "drift") naming the file.
+  /// Opens the file with all symbols bound now and none shared, then compares what it says with its manifest. A plugin
+  /// that is part of the program is there already. \throws Refusal ("missing-library", "missing-symbol", "open",
+  /// "no-entry", "entry", "drift") naming the file.
   explicit OpenedPlugin(const PluginInfo& info);
 
   [[nodiscard]] const PluginInfo& info() const noexcept { return info_; }
   [[nodiscard]] const ComponentDescriptor& descriptor(std::string_view kind, std::string_view name) const;
+
+  /// What makes a component in the descriptor's place, or nullptr where the descriptor does.
+  [[nodiscard]] const CreateComponent* create(std::string_view kind, std::string_view name) const;
 
  private:
   void take(const ComponentDescriptor& descriptor, const Json& components);
@@ -45,8 +50,10 @@ class ComponentHandle {
   ComponentHandle() = default;
 
   /// Constructs the component. `params` is complete: all defaults are in it. \throws Error of the component's own code,
-  /// with the parameter's pointer where one is to blame. `callee` is what crash reports call it.
-  ComponentHandle(const ComponentDescriptor& descriptor, const Json& params, const Callee* callee = nullptr);
+  /// with the parameter's pointer where one is to blame. `callee` is what crash reports call it; `create`, where there
+  /// is one, makes it instead of the descriptor.
+  ComponentHandle(const ComponentDescriptor& descriptor, const Json& params, const Callee* callee = nullptr,
+                  const CreateComponent* create = nullptr);
   ComponentHandle(ComponentHandle&& other) noexcept;
   ComponentHandle& operator=(ComponentHandle&& other) noexcept;
   ~ComponentHandle();

@@ -2,6 +2,7 @@
 #include <core/plugin/manifest.hpp>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <optional>
 #include <stdexcept>
@@ -11,7 +12,9 @@
 
 #include <core/plugin/elf.hpp>
 #include <core/plugin/interfaces.hpp>
+#include <core/plugin/manifest_texts.hpp>
 #include <core/plugin/refusal.hpp>
+#include <core/plugin/symbols.hpp>
 #include <core/storage/canonical_json.hpp>
 #include <tenon/registration.hpp>
 
@@ -150,9 +153,19 @@ MetricOutput metric_from(const Json& json, const std::string& pointer) {
   return output;
 }
 
-bool is_name(std::string_view name) {
-  return !name.empty() && name.front() >= 'a' && name.front() <= 'z' &&
-         std::ranges::all_of(name, [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; });
+/// Texts for people are shown as they are; values are always shown as JSON, in which nothing is hidden.
+void require_plain_texts(const Json& json, const std::string& pointer) {
+  constexpr std::array<std::string_view, 5> kValues{"default", "enum", "const", "example", "pattern"};
+  if (json.is_string() && has_control_characters(json.get_ref<const std::string&>())) {
+    throw wrong(pointer, "it holds control characters");
+  }
+  if (!json.is_structured()) return;
+  for (const auto& [key, value] : json.items()) {
+    if (has_control_characters(key)) throw wrong(pointer, "a member's name holds control characters");
+    if (std::ranges::find(kValues, key) == kValues.end()) {
+      require_plain_texts(value, fmt::format("{}/{}", pointer, key));
+    }
+  }
 }
 
 void check_interface(const ComponentInfo& component) {
@@ -235,11 +248,14 @@ const ComponentInfo* PluginInfo::find(std::string_view kind, std::string_view na
 
 Json manifest_json(std::string_view text) {
   while (!text.empty() && text.back() == '\0') text.remove_suffix(1);
+  Json manifest;
   try {
-    return parse_strictly<Json>(text);
+    manifest = parse_strictly<Json>(text);
   } catch (const std::invalid_argument& error) {
     throw Refusal("manifest", fmt::format("its manifest is damaged: {}; {}", error.what(), kRebuild));
   }
+  require_plain_texts(manifest, "");
+  return manifest;
 }
 
 Json manifest_in(const ElfFile& file) {
@@ -260,7 +276,7 @@ ComponentInfo parse_component(const Json& json, const std::string& pointer, Revi
   component.interface = members.text("interface");
   component.revision = members.number("revision");
   if (revisions == Revisions::kOurs) check_interface(component);
-  if (!is_name(component.name)) throw wrong(members.at("name"), "names match [a-z][a-z0-9_]*");
+  if (!is_component_name(component.name)) throw wrong(members.at("name"), "names match [a-z][a-z0-9_]*");
   component.summary = members.text("summary");
   component.parameters = members.required("parameters");
   if (!component.parameters.is_object()) throw wrong(members.at("parameters"), "an object is expected");
@@ -289,7 +305,10 @@ PluginInfo parse_manifest(const Json& manifest, Revisions revisions) {
   }
   PluginInfo plugin;
   plugin.id = members.text("id");
+  if (!is_plugin_id(plugin.id))
+    throw wrong(members.at("id"), "an id is a reverse domain name, such as org.example.cutout");
   plugin.version = members.text("version");
+  if (!is_version(plugin.version)) throw wrong(members.at("version"), "versions are major.minor.patch");
   plugin.licence = members.text("licence");
   plugin.api = members.number("api");
   if (revisions == Revisions::kOurs) check_api(plugin.api);
@@ -308,6 +327,14 @@ PluginInfo parse_manifest(const Json& manifest, Revisions revisions) {
 }
 
 PluginInfo parse_manifest(std::string_view text) { return parse_manifest(manifest_json(text)); }
+
+PluginInfo read_plugin(const ElfFile& file, const Json& manifest, Revisions revisions) {
+  PluginInfo plugin = parse_manifest(manifest, revisions);
+  plugin.path = file.path();
+  plugin.build_id = file.build_id();
+  plugin.needed = DynamicImage(file.path()).needed();
+  return plugin;
+}
 
 ManifestIdentity identity_of(const Json& manifest) {
   const auto text = [](const Json& json, const char* name) {

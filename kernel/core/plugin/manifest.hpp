@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,7 @@
 namespace tenon::core {
 
 class ElfFile;
+struct LinkedPlugin;
 
 using PortRule = Port;
 
@@ -49,6 +51,8 @@ struct PluginInfo {
   std::filesystem::path path;       ///< Absolute; empty for what the kernel itself brings.
   std::string build_id;             ///< Hex, may be empty.
   std::vector<std::string> needed;  ///< Libraries that it asks the loader for.
+  /// Part of the running program, whose file `path` is: nothing is opened. Null for a plugin of its own.
+  std::shared_ptr<const LinkedPlugin> linked = {};
 
   [[nodiscard]] bool built_in() const noexcept { return path.empty(); }
   [[nodiscard]] const ComponentInfo* find(std::string_view kind, std::string_view name) const noexcept;
@@ -57,7 +61,8 @@ struct PluginInfo {
   [[nodiscard]] bool over_libtorch() const noexcept { return fingerprint.find(" libtorch=") != std::string::npos; }
 };
 
-/// A manifest's text as JSON. \throws Refusal ("manifest") for text that is not JSON. [any thread]
+/// A manifest's text as JSON. \throws Refusal ("manifest") for text that is not JSON, or that would steer a terminal
+/// where it is shown. [any thread]
 [[nodiscard]] Json manifest_json(std::string_view text);
 
 /// The manifest that travels in a plugin's file. \throws Refusal ("no-manifest", "manifest"). [any thread]
@@ -76,6 +81,10 @@ enum class Revisions { kOurs, kAny };
 /// \throws Refusal ("manifest", "unknown-kind", "revision").
 [[nodiscard]] ComponentInfo parse_component(const Json& json, const std::string& pointer,
                                             Revisions revisions = Revisions::kOurs);
+
+/// A plugin's file as values: its manifest with path, build id and needed libraries. `manifest` is the one in the file.
+/// \throws Refusal as parse_manifest and ElfFile do. [any thread]
+[[nodiscard]] PluginInfo read_plugin(const ElfFile& file, const Json& manifest, Revisions revisions = Revisions::kOurs);
 
 /// As much of a manifest's identity as can be read of one that parse_manifest refuses.
 struct ManifestIdentity {

@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include <core/plugin/elf.hpp>
 #include <core/plugin/mangled_names.hpp>
+#include <core/plugin/symbols.hpp>
 
 namespace tenon::core {
 namespace {
@@ -46,7 +46,7 @@ constexpr std::array kSources{Source{"libcudart.so", "PyPI: nvidia-cuda-runtime,
 
 bool needs(const std::filesystem::path& library, std::string_view name) {
   try {
-    const std::vector<std::string> needed = ElfFile(library).needed();
+    const std::vector<std::string> needed = DynamicImage(library).needed();
     return std::ranges::find(needed, name) != needed.end();
   } catch (const Refusal&) {
     return false;

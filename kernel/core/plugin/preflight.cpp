@@ -374,7 +374,7 @@ Preflight::Preflight(std::optional<Libtorch> libtorch, bool cuda) : libtorch_(st
 }
 
 std::vector<PluginFinding> Preflight::examine(const PluginInfo& plugin) {
-  if (plugin.built_in()) return {};
+  if (plugin.built_in() || plugin.linked != nullptr) return {};
   try {
     return Examination(libraries_, libtorch_, plugin).findings();
   } catch (const Refusal& refusal) {

@@ -30,7 +30,7 @@ constexpr std::string_view kCure = "mend or remove it; to try it again: tenon pl
 
 /// What depends on more than the two builds, such as a manifest that was put into the file later, is found anew.
 bool belongs_to_build(std::string_view code) {
-  constexpr std::array kCodes{"crashed", "hung", "ended", "entry", "no-entry"};
+  constexpr std::array kCodes{"crashed", "hung", "ended", "entry", "no-entry", "changes-process"};
   return std::ranges::find(kCodes, code) != kCodes.end();
 }
 

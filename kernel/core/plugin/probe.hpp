@@ -36,8 +36,8 @@ struct ProbedPlugin {
 
 /// A verdict for each plugin, in their order: kept ones cost the reading of a small file; the others are opened in one
 /// child, each on its own after one that failed. The child opens libtorch where one of them is over it, then each
-/// plugin, asks for its entry and lets each component describe itself. Only who wants this calls it: opening plugins by
-/// a Loader starts no child.
+/// plugin, asks for its entry and lets each component describe itself; what of the process is changed by that (see
+/// ProcessState) is held against the plugin. Only who wants this calls it: opening plugins by a Loader starts no child.
 /// \throws Refusal ("no-probe", "libtorch", those of open_library) where the child program or libtorch cannot be used;
 /// Error (kStorage) where no child can be started or no scratch folder made.
 [[nodiscard]] std::vector<ProbedPlugin> probe_plugins(std::span<const PluginInfo* const> plugins,

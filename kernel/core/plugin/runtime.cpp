@@ -2,6 +2,7 @@
 #include <core/plugin/runtime.hpp>
 
 #include <dlfcn.h>
+#include <link.h>
 #include <unistd.h>
 #include <algorithm>
 #include <array>
@@ -61,6 +62,20 @@ void apply(const EnvironmentSetting& setting) {
   } else {
     ::unsetenv(setting.name.c_str());
   }
+}
+
+/// The file libtorch_cpu.so that is mapped, or empty.
+fs::path opened_libtorch() {
+  fs::path found;
+  ::dl_iterate_phdr(
+      [](dl_phdr_info* object, std::size_t /*size*/, void* data) {
+        const fs::path file(object->dlpi_name == nullptr ? "" : object->dlpi_name);
+        if (file.filename() != "libtorch_cpu.so") return 0;
+        *static_cast<fs::path*>(data) = file;
+        return 1;
+      },
+      &found);
+  return found;
 }
 
 std::optional<std::string> value_now(const char* name) {
@@ -125,6 +140,9 @@ Libtorch inspect_libtorch(const std::filesystem::path& folder, const std::string
 }
 
 Libtorch find_libtorch() {
+  if (const fs::path opened = opened_libtorch(); !opened.empty()) {
+    return inspect_libtorch(fs::canonical(opened).parent_path(), "this process, which has it open,");
+  }
   if (const std::optional<std::string> named = value_now("TENON_LIBTORCH"); named && !named->empty()) {
     return inspect_libtorch(*named, "TENON_LIBTORCH");
   }
@@ -157,7 +175,7 @@ Runtime::Runtime(const RuntimeRequest& request)
     throw Refusal("no-engine",
                   fmt::format("{} is not there: this Tenon is not completely installed", engine_path_.string()));
   }
-  environment_ = environment_for(request, value_now);
+  if (request.set_environment) environment_ = environment_for(request, value_now);
   std::ranges::for_each(environment_, apply);
   // By full path, so that whatever asks for their names later gets these and no other copy. The CUDA half comes before
   // the engine: once libtorch was asked whether there is CUDA, its answer stays.

@@ -12,10 +12,11 @@ namespace tenon::core {
 
 /// What a run asks of the process; taken from the pipeline's `run`.
 struct RuntimeRequest {
-  int64_t threads = 0;  ///< Intra-op threads; 0 leaves the choice to libtorch.
-  bool strict = true;   ///< run.determinism is "strict".
-  bool ieee = true;     ///< run.float32 is "ieee".
-  bool cuda = false;    ///< Open libtorch's CUDA half: run.device is "cuda", or "auto" and has_nvidia_driver().
+  int64_t threads = 0;          ///< Intra-op threads; 0 leaves the choice to libtorch.
+  bool strict = true;           ///< run.determinism is "strict".
+  bool ieee = true;             ///< run.float32 is "ieee".
+  bool cuda = false;            ///< Open libtorch's CUDA half: run.device is "cuda", or "auto" and has_nvidia_driver().
+  bool set_environment = true;  ///< Variables of the environment may be set; not in somebody else's process.
 };
 
 /// A variable of the process's environment and why it has that value; an empty value takes the variable away.
@@ -40,9 +41,10 @@ struct Libtorch {
   bool cuda = false;                ///< libtorch_cuda.so is there.
 };
 
-/// Finds libtorch: TENON_LIBTORCH (its root or its lib folder), else the path in lib/tenon/libtorch.path of the
-/// install. \throws Refusal ("no-libtorch", "libtorch-version") that says where it looked and what to do; a version
-/// other than the one this build was made for is refused by name.
+/// Finds libtorch: the one that the process has opened already, such as one that the program is linked to, else
+/// TENON_LIBTORCH (its root or its lib folder), else the path in lib/tenon/libtorch.path of the install. \throws
+/// Refusal ("no-libtorch", "libtorch-version") that says where it looked and what to do; a version other than the one
+/// this build was made for is refused by name.
 [[nodiscard]] Libtorch find_libtorch();
 
 /// Checks a folder as find_libtorch does; `named_by` says in messages who named it.
@@ -54,8 +56,9 @@ struct Libtorch {
 /// libtorch and the engine, opened. Libraries stay mapped for the life of the process.
 class Runtime {
  public:
-  /// Sets the environment, opens libc10, libtorch_cpu, with `request.cuda` libtorch_cuda, then the engine beside
-  /// libtenon_core. Call it once, before the first thread and before anything else opens libtorch.
+  /// Sets the environment where it may, opens libc10, libtorch_cpu, with `request.cuda` libtorch_cuda, then the engine
+  /// beside libtenon_core. Who lets it set the environment calls it before the first thread; what is set once libtorch is
+  /// open, or libtorch_cuda opened once libtorch was asked for a GPU, comes too late.
   /// \throws Refusal ("no-libtorch", "libtorch-version", "no-cuda", "no-engine", "missing-library", "missing-symbol",
   /// "open") naming the library, who needs it, where it was looked for and the fix.
   explicit Runtime(const RuntimeRequest& request);

@@ -3,13 +3,12 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include <core/storage/file.hpp>
+#include <core/plugin/dynamic_tables.hpp>
 
 namespace tenon::core {
 
@@ -26,13 +25,6 @@ enum class Definition {
   kNone,
   kVague,  ///< Weak or unique, as inline functions and templates are: any of several copies does.
   kStrong,
-};
-
-/// Symbol versions that a library demands of another one.
-struct DemandedVersion {
-  std::string library;  ///< Soname of the other one.
-  std::string version;
-  bool weak = false;
 };
 
 /// A 64-bit ELF library by its program headers, in small plain reads: nothing of it is mapped, and of a library of

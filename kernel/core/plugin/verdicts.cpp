@@ -33,6 +33,12 @@ std::string build_of(const fs::path& library) {
   }
 }
 
+/// Names of files need not be UTF-8, and nobody reads this one back.
+std::string shown(const fs::path& path) {
+  const std::string text = Json(path.string()).dump(-1, ' ', false, Json::error_handler_t::replace);
+  return Json::parse(text).get<std::string>();
+}
+
 fs::path named_folder(const char* variable) {
   const char* const value = std::getenv(variable);
   return value == nullptr ? fs::path() : fs::path(value);
@@ -79,7 +85,7 @@ void Verdicts::keep(const PluginInfo& plugin, const Verdict& verdict) const noex
     write_atomically(file_of(plugin), canonical_text({{"format", kFormat},
                                                       {"plugin", plugin.id},
                                                       {"version", plugin.version},
-                                                      {"path", plugin.path.string()},
+                                                      {"path", shown(plugin.path)},
                                                       {"build_id", plugin.build_id},
                                                       {"host", host_of(plugin)},
                                                       {"good", verdict.good},

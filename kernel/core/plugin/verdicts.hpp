@@ -13,7 +13,7 @@ namespace tenon::core {
 /// Whether a plugin can be opened without harm, and why not.
 struct Verdict {
   bool good = true;
-  std::string code;     ///< "crashed", "hung", "ended", or a Refusal's reason; empty for a good one.
+  std::string code;     ///< "crashed", "hung", "ended", "changes-process", or a Refusal's reason; empty if good.
   std::string message;  ///< For people, with the cure. Does not name the plugin.
   std::string found;    ///< When, "2026-03-01T12:00:00Z".
 };

@@ -4,7 +4,9 @@
 #include <chrono>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tenon::core {
@@ -19,11 +21,21 @@ struct ChildResult {
 /// Longer than any run.
 inline constexpr std::chrono::seconds kNoLimit{std::chrono::years(10)};
 
+/// What few children need.
+struct ChildSetup {
+  /// "NAME=VALUE", each; without it, this process's environment.
+  std::optional<std::vector<std::string>> environment{};
+  /// Called with each line of standard output as it comes, without its end; a last line that does not end counts.
+  /// Without it, standard output is closed. What it throws ends the child and passes through run_child.
+  std::function<void(std::string_view)> take_line{};
+};
+
 /// Runs `program` with `arguments`, standard input and output closed. `messages` is a file that receives standard error
 /// and is removed at the end. `cancelled` is asked every few milliseconds; its first "true" ends the child at once.
-/// The child has ended when this returns. \throws Error (kStorage) when the program cannot be started.
+/// The child has ended when this returns; whatever it left running is not waited for. \throws Error (kStorage) when the
+/// program cannot be started.
 [[nodiscard]] ChildResult run_child(const std::filesystem::path& program, const std::vector<std::string>& arguments,
                                     const std::filesystem::path& messages, std::chrono::seconds limit = kNoLimit,
-                                    const std::function<bool()>& cancelled = {});
+                                    const std::function<bool()>& cancelled = {}, const ChildSetup& setup = {});
 
 }  // namespace tenon::core

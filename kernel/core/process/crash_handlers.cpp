@@ -17,7 +17,9 @@
 #include <string_view>
 #include <typeinfo>
 
+#include <core/process/breadcrumb.hpp>
 #include <core/process/crash_report.hpp>
+#include <core/process/plugin_ranges.hpp>
 
 namespace tenon::core {
 namespace {
@@ -200,9 +202,33 @@ std::string_view copied(std::string_view text, std::size_t offset) noexcept {
   tell_and_end();
 }
 
+/// Hosts themselves end by _Exit, or when the handlers are gone.
+void on_exit() noexcept {
+  if (!are_installed || ::getpid() != process) return;
+  std::array<void*, kFramesAtMost> found{};
+  const auto count = static_cast<std::size_t>(::backtrace(found.data(), kFramesAtMost));
+  const bool by_plugin = breadcrumb.callee != nullptr ||
+                         std::any_of(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(count), [](void* each) {
+                           return plugin_at(reinterpret_cast<uintptr_t>(each)) != nullptr;
+                         });
+  if (!by_plugin) return;  // an embedder may end when it likes
+  // Another thread that ends the process meanwhile is to wait here, too.
+  CrashHandlers::watch_exit();
+  begin_crash();
+  crash.exited = true;
+  find_frames(0, 0);
+  tell_and_end();
+}
+
 }  // namespace
 
 bool CrashHandlers::installed() noexcept { return are_installed; }
+
+void CrashHandlers::watch_exit() noexcept {
+  if (!are_installed) return;
+  static_cast<void>(std::atexit(&on_exit));
+  static_cast<void>(::at_quick_exit(&on_exit));
+}
 
 CrashHandlers::CrashHandlers() {
   if (!kAvailable || are_installed.exchange(true)) return;
@@ -211,6 +237,7 @@ CrashHandlers::CrashHandlers() {
   std::array<void*, 1> primed{};
   static_cast<void>(::backtrace(primed.data(), 1));  // its first call opens the unwinder's library
   stack_.emplace("main");
+  watch_exit();
   struct sigaction action = {};
   action.sa_sigaction = &tenon_on_crash;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;

@@ -25,9 +25,15 @@
 namespace tenon::core {
 
 /// While it lives, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT and std::terminate end the process with exit code 3 after a
-/// report: which plugin, in which method of which node, on which sample and thread; see report_crash. A signal that
-/// another process sent, and a crash of a forked child, end it as without handlers. A crash while one is being handled
-/// ends the process at once.
+/// report: which plugin, in which method of which node, on which sample and thread; see report_crash. So does exit()
+/// when a plugin calls it. A signal that another process sent, and a crash of a forked child, end it as without
+/// handlers. A crash while one is being handled ends the process at once.
+///
+/// What cannot be told: a stack overflow on a thread that a plugin starts itself, and any crash where a plugin has
+/// blocked the signal or taken it for itself. A handler needs a stack of its own, which only the thread itself can set
+/// up (sigaltstack), and the kernel passes a blocked signal by. Such a process ends as without handlers, by SIGSEGV (a
+/// shell shows 139), with no message and no crash.json. Nor can _exit() and exec() be told: the process ends with the
+/// code that they give. Checkpoints are as whole as ever.
 ///
 /// Only hosts make one, around what opens plugins; the library itself never does. One at a time in a process: a second
 /// one does nothing, as does one in a build with a sanitizer, which reports better.
@@ -44,6 +50,10 @@ class CrashHandlers {
   ~CrashHandlers();
 
   [[nodiscard]] static bool installed() noexcept;
+
+  /// To be called again whenever libraries were opened: what is to be done at exit is done in the reverse order of its
+  /// registration, and exit() has to be told before globals go that other threads use. Nothing without handlers.
+  static void watch_exit() noexcept;
 
  private:
   bool installed_ = false;

@@ -82,6 +82,10 @@ bool called_by_libtorch(const Crash& crash) noexcept {
 }
 
 void tell_cause(CrashText& out, const Crash& crash, const Callee* culprit) noexcept {
+  if (crash.exited) {
+    out << "it called exit()";
+    return;
+  }
   if (crash.signal.empty()) {
     out << "std::terminate";
     if (!crash.exception) return;
@@ -147,7 +151,7 @@ void tell_what_happened(CrashText& out, const Crash& crash, const Breadcrumb& ca
     return;
   }
   out << "plugin " << culprit.plugin->plugin << " " << culprit.plugin->version << " (" << culprit.plugin->path
-      << ") crashed (";
+      << (crash.exited ? ") ended the process (" : ") crashed (");
   tell_cause(out, crash, culprit.plugin);
   out << ")";
   if (culprit.by_call) {
@@ -205,7 +209,7 @@ void put_thread(CrashText& out) noexcept {
 
 void put_cause(CrashText& out, const Crash& crash) noexcept {
   member(out, "cause");
-  out.json(crash.signal.empty() ? "terminate" : crash.signal);
+  out.json(crash.exited ? "exit" : crash.signal.empty() ? "terminate" : crash.signal);
   if (!crash.detail.empty()) {
     member(out, "detail");
     out.json(crash.detail);

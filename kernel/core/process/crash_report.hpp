@@ -9,10 +9,11 @@ namespace tenon::core {
 
 /// What is known of a crash when it happens.
 struct Crash {
-  std::string_view signal;  ///< "SIGSEGV"; empty for std::terminate.
+  std::string_view signal;  ///< "SIGSEGV"; empty for std::terminate and exit().
   std::string_view detail;  ///< "stack overflow", "integer division by zero"; empty when there is none.
   bool at_address = false;  ///< `address` is what the access was to.
   uintptr_t address = 0;
+  bool exited = false;     ///< exit() or quick_exit() was called.
   bool exception = false;  ///< std::terminate found one.
   std::string_view type;   ///< Of the exception.
   std::string_view what;   ///< Of the exception, when it is a std::exception.

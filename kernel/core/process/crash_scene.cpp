@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <string>
 
+#include <core/process/crash_handlers.hpp>
 #include <core/storage/atomic_file.hpp>
 
 namespace tenon::core {
@@ -37,6 +38,7 @@ struct Scene {
   std::atomic<bool> in_run{false};
   std::atomic<bool> trial{false};
   std::atomic<bool> running{false};
+  std::atomic<bool> watched{false};
 
   void clear() noexcept {
     in_run = false;
@@ -44,6 +46,7 @@ struct Scene {
     step = -1;
     trial = false;
     running = false;
+    watched = false;
   }
 };
 
@@ -74,7 +77,11 @@ void CrashScene::checkpoint(const std::filesystem::path& path) {
   if (scene.checkpoints[static_cast<std::size_t>(next)].set(path.string())) scene.newest = next;
 }
 
-void CrashScene::at(int64_t step) noexcept { scene.step.store(step, std::memory_order_relaxed); }
+void CrashScene::at(int64_t step) noexcept {
+  scene.step.store(step, std::memory_order_relaxed);
+  // By the first step, libtorch has made most of what it makes when it is needed.
+  if (!scene.watched.exchange(true, std::memory_order_relaxed)) CrashHandlers::watch_exit();
+}
 
 CrashFacts crash_facts() noexcept {
   CrashFacts facts;

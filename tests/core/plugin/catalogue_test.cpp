@@ -209,6 +209,20 @@ TEST(Catalogue, one_file_found_twice_is_one_plugin) {
   EXPECT_TRUE(catalogue.refused().empty());
 }
 
+TEST(Catalogue, a_link_in_a_folder_that_is_not_trusted_hides_no_plugin) {
+  const TemporaryFolder folder;
+  put_plugin(folder / "good/a.so", "org.a", "crop");
+  std::filesystem::create_directory(folder / "open");
+  std::filesystem::create_symlink(folder / "good/a.so", folder / "open/a.so");
+  std::filesystem::create_hard_link(folder / "good/a.so", folder / "open/b.so");
+  ASSERT_EQ(::chmod((folder / "open").c_str(), 0777), 0);
+  const Catalogue catalogue = scan({folder / "open", folder / "open", folder / "good"});
+  ASSERT_NE(catalogue.find("transform:crop"), nullptr);
+  EXPECT_EQ(catalogue.plugin("org.a")->path, folder / "good/a.so");
+  ASSERT_EQ(catalogue.refused().size(), 1U);
+  EXPECT_EQ(catalogue.refused().front().reason, "untrusted");
+}
+
 TEST(Catalogue, does_not_trust_what_others_can_write) {
   const TemporaryFolder folder;
   put_plugin(folder / "file/a.so", "org.a", "crop");

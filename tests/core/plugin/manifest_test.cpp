@@ -84,6 +84,12 @@ TEST(Manifest, refusals_name_the_place) {
   EXPECT_TRUE(has(reason_with("/id", nullptr), "manifest: its manifest is not valid at /: \"id\" is missing"));
   EXPECT_TRUE(has(reason_with("/id", 3), "at /id: a text is expected"));
   EXPECT_TRUE(has(reason_with("/id", ""), "at /id: a text is expected"));
+  for (const char* const id : {"a", "A.b", "org.", ".org", "org..a", "org.a b", "1.a", "org.a/b", "org.a\n"}) {
+    EXPECT_TRUE(has(reason_with("/id", id), "at /id: an id is a reverse domain name")) << id;
+  }
+  for (const char* const version : {"1", "1.0", "1.0.0.0", "1..0", ".1.0", "1.0.", "1.0.x", "v1.0.0", "1.0.0-rc"}) {
+    EXPECT_TRUE(has(reason_with("/version", version), "at /version: versions are major.minor.patch")) << version;
+  }
   EXPECT_TRUE(has(reason_with("/extra", 1), "at /extra: this Tenon does not know \"extra\""));
   EXPECT_TRUE(has(reason_with("/components", nullptr), "\"components\" is missing"));
   EXPECT_TRUE(has(reason_with("/components", Json::object()), "at /components: a list is expected"));
@@ -128,6 +134,16 @@ TEST(Manifest, refuses_text_that_is_not_json) {
     EXPECT_THROW((void)manifest_json(text), Refusal) << text;
   }
   EXPECT_THROW((void)parse_manifest(std::string_view("[]")), Refusal);
+}
+
+TEST(Manifest, refuses_text_that_would_steer_a_terminal) {
+  for (const char* const text : {R"({"id":"\u001b[31m"})", R"({"a":[{"summary":"\u0007"}]})", R"({"x\u007f":1})",
+                                 R"({"a":"\u009b2J"})", R"({"a":"\r"})"}) {
+    EXPECT_THROW((void)manifest_json(text), Refusal) << text;
+  }
+  for (const char* const text : {R"({"summary":"two\n\tlines, à la carte"})", R"({"default":"\u001f"})"}) {
+    EXPECT_NO_THROW((void)manifest_json(text)) << text;
+  }
 }
 
 TEST(IdentityOf, reads_what_it_can) {

@@ -2,10 +2,12 @@
 #include <core/plugin/symbols.hpp>
 
 #include <dlfcn.h>
+#include <elf.h>
 #include <gnu/libc-version.h>
 #include <algorithm>
 #include <cstring>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -27,6 +29,101 @@ const DynamicImage& c_library() {
   // A function that sanitizers leave to the library.
   static const DynamicImage image(library_with(reinterpret_cast<const void*>(&gnu_get_libc_version)));
   return image;
+}
+
+Elf64_Dyn entry(int64_t tag, uint64_t value) {
+  Elf64_Dyn dynamic = {};
+  dynamic.d_tag = tag;
+  dynamic.d_un.d_val = value;
+  return dynamic;
+}
+
+/// A library without sections. `dynamic` is made with the addresses of the texts and of what comes behind them.
+template <class MakeDynamic>
+std::string library_of(const std::string& texts, const std::string& behind, const MakeDynamic& make_dynamic) {
+  std::string file = made_library({}).substr(0, sizeof(Elf64_Ehdr));
+  const std::size_t count = make_dynamic(0, 0).size();
+  const uint64_t place = sizeof(Elf64_Ehdr) + 2 * sizeof(Elf64_Phdr);
+  const uint64_t texts_at = place + count * sizeof(Elf64_Dyn);
+  Elf64_Phdr load = {};
+  load.p_type = PT_LOAD;
+  load.p_filesz = load.p_memsz = texts_at + texts.size() + behind.size();
+  Elf64_Phdr dynamic = {};
+  dynamic.p_type = PT_DYNAMIC;
+  dynamic.p_offset = dynamic.p_vaddr = place;
+  dynamic.p_filesz = count * sizeof(Elf64_Dyn);
+  Elf64_Ehdr header = {};
+  std::memcpy(&header, file.data(), sizeof header);
+  header.e_shoff = 0;
+  header.e_phoff = sizeof header;
+  header.e_phnum = 2;
+  header.e_phentsize = sizeof(Elf64_Phdr);
+  file = bytes_as_text(header) + bytes_as_text(load) + bytes_as_text(dynamic);
+  for (const Elf64_Dyn& each : make_dynamic(texts_at, texts_at + texts.size())) file += bytes_as_text(each);
+  return file + texts + behind;
+}
+
+std::string refused(const std::string& library) {
+  const TemporaryFolder folder;
+  put(folder.path() / "made.so", library);
+  try {
+    (void)DynamicImage(folder.path() / "made.so");
+    return {};
+  } catch (const Refusal& refusal) {
+    return refusal.reason();
+  }
+}
+
+TEST(DynamicImage, ReadsNamesFromTheDynamicSection) {
+  const std::string texts("\0libc10.so\0libm.so.6\0me.so.1\0", 29);
+  const TemporaryFolder folder;
+  put(folder.path() / "made.so", library_of(texts, "", [&](uint64_t at, uint64_t) {
+        return std::vector{entry(DT_NEEDED, 1),  entry(DT_NEEDED, 11),          entry(DT_SONAME, 21),
+                           entry(DT_STRTAB, at), entry(DT_STRSZ, texts.size()), entry(DT_NULL, 0),
+                           entry(DT_NEEDED, 99)};
+      }));
+  const DynamicImage image(folder.path() / "made.so");
+  EXPECT_EQ(image.needed(), (std::vector<std::string>{"libc10.so", "libm.so.6"}));
+  EXPECT_EQ(image.soname(), "me.so.1");
+}
+
+TEST(DynamicImage, RefusesNamesThatLie) {
+  const auto library = [](uint64_t name, uint64_t size) {
+    return library_of("ab", "", [&](uint64_t at, uint64_t) {
+      return std::vector{entry(DT_NEEDED, name), entry(DT_STRTAB, at), entry(DT_STRSZ, size)};
+    });
+  };
+  EXPECT_EQ(refused(library(UINT64_MAX, 2)), "corrupt");
+  EXPECT_EQ(refused(library(2, 2)), "corrupt");
+  EXPECT_EQ(refused(library(1, UINT64_MAX)), "corrupt");  // it does not end
+  EXPECT_EQ(refused(library_of("ab", "", [](uint64_t, uint64_t) { return std::vector{entry(DT_STRTAB, 1U << 30U)}; })),
+            "corrupt");
+}
+
+TEST(DynamicImage, IsNotHeldUpByNamesThatLieOverEachOther) {
+  const std::string texts = std::string(60'000, 'a') + '\0';
+  const std::string library = library_of(texts, "", [&](uint64_t at, uint64_t) {
+    std::vector<Elf64_Dyn> dynamic{entry(DT_STRTAB, at), entry(DT_STRSZ, texts.size())};
+    for (uint64_t i = 0; i < 50'000; ++i) dynamic.push_back(entry(DT_NEEDED, i));
+    return dynamic;
+  });
+  EXPECT_EQ(refused(library), "corrupt");
+}
+
+TEST(DynamicImage, IsNotHeldUpByVersionsThatLieOverEachOther) {
+  // Each of these says of itself, as an entry and as a part of one: there are many more, and the next is right here.
+  const Elf64_Verneed both{1, UINT16_MAX, 0, sizeof(Elf64_Verneed), sizeof(Elf64_Verneed)};
+  std::string versions;
+  for (int i = 0; i < 60'000; ++i) versions += bytes_as_text(both);
+  const std::string texts(
+      "\0"
+      "0123456789abcdef\0",
+      18);
+  const std::string library = library_of(texts, versions, [&](uint64_t at, uint64_t behind) {
+    return std::vector{entry(DT_STRTAB, at), entry(DT_STRSZ, texts.size()), entry(DT_VERNEED, behind),
+                       entry(DT_VERNEEDNUM, 60'000)};
+  });
+  EXPECT_EQ(refused(library), "corrupt");
 }
 
 TEST(DynamicImage, FindsEverySymbolThatItLists) {

@@ -124,6 +124,29 @@ TEST_F(CrashHandlingDeathTest, WhatIsThrownOutOfANoexceptFunctionIsTold) {
       testing::ExitedWithCode(3), "std::terminate after an exception of type std::runtime_error: no such luck");
 }
 
+TEST_F(CrashHandlingDeathTest, APluginThatCallsExitIsTold) {
+  for (void (*const end)(int) : {&std::exit, &std::quick_exit}) {
+    EXPECT_EXIT(
+        {
+          const CrashHandlers handlers;
+          const Callee& sgd = callee("org.example.sgd", "1.0.0", "/o.so", "optimizer:sgd", "opt");
+          const Entered entered(&sgd, "step");
+          end(0);
+        },
+        testing::ExitedWithCode(3),
+        "plugin org.example.sgd 1.0.0 \\(/o.so\\) ended the process \\(it called exit\\(\\)\\) in step of \"opt\"");
+  }
+}
+
+TEST_F(CrashHandlingDeathTest, AProgramMayCallExitItself) {
+  EXPECT_EXIT(
+      {
+        const CrashHandlers handlers;
+        std::exit(5);
+      },
+      testing::ExitedWithCode(5), "^$");
+}
+
 TEST_F(CrashHandlingDeathTest, TheReportIsWrittenIntoTheRun) {
   const ScratchFolder folder(std::filesystem::temp_directory_path(), "crash-");
   EXPECT_EXIT(

@@ -66,6 +66,13 @@ def link_out_of_the_folder(path):
     path.symlink_to(outside / path.name)
 
 
+def replace_by(make):
+    def change(path):
+        path.unlink()
+        make(path)
+    return change
+
+
 REBUILD = "rebuild the plugin"
 RETRY = "tenon plugins doctor --retry"
 WAYS = {
@@ -73,12 +80,18 @@ WAYS = {
     "empty": Way("truncated", ("it is empty",), file=lambda p: p.write_bytes(b""), taken=False),
     "text": Way("not-elf", ("not an ELF file",), file=lambda p: p.write_text("no library"), taken=False),
     "truncated": Way("truncated", ("it was cut off",), file=lambda p: os.truncate(p, p.stat().st_size // 2), taken=False),
+    "fifo": Way("unreadable", ("no regular file",), file=replace_by(os.mkfifo), taken=False),
+    "folder": Way("unreadable", ("it is a folder",), file=replace_by(os.mkdir), taken=False),
+    "link_in_circles": Way("unreadable", ("symbolic links",), file=replace_by(lambda p: p.symlink_to(p)), taken=False),
     "32_bit": Way("architecture", ("32-bit", "64-bit"), file=patch(4, b"\x01"), taken=False),
     "big_endian": Way("architecture", ("big-endian", "little-endian"), file=patch(5, b"\x02"), taken=False),
     "other_machine": Way("architecture", ("another processor",), file=patch(18, struct.pack("<H", 243)), taken=False),
     "no_manifest": Way("no-manifest", ("no Tenon plugin", "tenon_add_plugin"), manifest=lambda m: m.clear(), taken=False),
     "manifest_of_later_format": Way("manifest-format", ("format 2", "format 1", "newer Tenon"), manifest=edit(manifest=2),
                                     taken=False),
+    "manifest_that_steers_a_terminal": Way("manifest", ("at /components/0/summary", "control characters"),
+                                           manifest=component(summary="\x1b[2J"), taken=False),
+    "id_of_no_shape": Way("manifest", ("at /id", "reverse domain name"), manifest=edit(id="Bad plugin"), taken=False),
     "api_newer": Way("api", ("plugin API 2", "this Tenon has API 1", "use a newer Tenon"), manifest=edit(api=2), taken=False),
     "api_older": Way("api", ("plugin API 0", "this Tenon has API 1", REBUILD), manifest=edit(api=0), taken=False),
     "revision_newer": Way("revision", ("transform:bad_step", "tenon.transform revision 9", "this Tenon has tenon.transform revision 1",
@@ -114,6 +127,9 @@ WAYS = {
     "throws": Way("crashed", ("SIGABRT", "while it was being opened", "thrown at namespace scope"), raw="throws", opened=PROBED),
     "hangs": Way("hung", ("after 20 s", "while it was being opened", RETRY), raw="hangs", opened=PROBED),
     "exits": Way("ended", ("exit code 0", "while it was being opened"), raw="exits", opened=PROBED),
+    "changes_process": Way("changes-process", ("how the processor rounds", "umask", "nothing may be done"),
+                           raw="changes_process", opened=PROBED),
+    "handles_signals": Way("changes-process", ("handlers of signals",), raw="handles_signals", opened=PROBED),
     "crashes_in_describe": Way("crashed", ("SIGSEGV", "while it was asked what it holds"), raw="crashes_in_describe",
                                opened=PROBED),
     "null_entry": Way("entry", ("says nothing of itself",), raw="null_entry", opened=PROBED),
@@ -129,7 +145,8 @@ WAYS = {
 }
 
 # Nobody knows what these would bring.
-NAMELESS = ("empty", "text", "truncated", "32_bit", "big_endian", "other_machine", "no_manifest")
+NAMELESS = ("empty", "text", "truncated", "fifo", "folder", "link_in_circles", "32_bit", "big_endian", "other_machine",
+            "no_manifest", "manifest_that_steers_a_terminal")
 
 
 class BadPluginsTest(ProgramTest):
@@ -244,6 +261,76 @@ class BadPluginsTest(ProgramTest):
             kept.write_text("{")
         code, report, opened = self.doctor()
         self.assertEqual((code, opened), (3, True))
+
+    def test_a_name_that_is_not_utf8_is_no_obstacle(self):
+        os.rename(self.put("good", Way("", ())), os.fsencode(self.plugins) + b"/g\xff\xfed.so")
+        code, report, opened = self.doctor()
+        self.assertEqual((code, opened), (0, True))
+        self.assertIn(ID, [each["id"] for each in report["plugins"]])
+        self.assertFalse(self.doctor()[2], "its verdict is kept")
+
+    def check(self, path, *more):
+        begin = time.monotonic()
+        (code, out, err), _ = self.call("plugins", "check", path, "--format", "json", *more)
+        self.assertLess(time.monotonic() - begin, 20)
+        self.assertTrue(out, err)
+        cases = json.loads(out)["cases"]
+        return code, {(each["case"], each["component"].split(":")[0]): each for each in cases}, len(cases)
+
+    def failures(self, path, *more):
+        code, cases, _ = self.check(path, *more)
+        self.assertEqual(code, 3)
+        return {case: " ".join(finding["message"] for finding in each["findings"])
+                for (case, _), each in cases.items() if each["verdict"] == "failed"}
+
+    def test_the_check_names_what_opening_changes(self):
+        for raw, parts in {
+            "changes_process": ("the processor rounds", "permissions of new files"),
+            "handles_signals": ("signal handlers change",),
+            "leaves_a_process": ("a process is started",),
+            "prints": ("it writes to standard output",),
+        }.items():
+            with self.subTest(raw):
+                told = self.failures(self.put(raw, Way("", (), raw=raw)), "--only", "load.*")
+                self.assertEqual(list(told), ["load.quiet"])
+                for part in parts:
+                    self.assertIn(part, told["load.quiet"])
+
+    def test_a_case_ends_with_all_that_the_plugin_started(self):
+        path = self.put("leaves_a_process", Way("", (), raw="leaves_a_process"))
+        self.check(path, "--only", "load.*")
+        left = 0
+        for maps in pathlib.Path("/proc").glob("[0-9]*/maps"):
+            try:
+                left += str(path) in maps.read_text()
+            except OSError:
+                continue  # it has ended, or is another user's
+        self.assertLessEqual(left, 1, "that of the process which tries the plugin is its own")
+
+    def test_what_a_plugin_prints_hides_no_result(self):
+        _, good, number = self.check(self.put("good", Way("", ())))
+        code, cases, of_prints = self.check(self.put("prints", Way("", (), raw="prints")))
+        self.assertEqual((code, of_prints), (3, number))
+        different = [case for case in good if good[case]["verdict"] != cases[case]["verdict"]]
+        self.assertEqual(different, [("load.quiet", "plugin")])
+
+    def test_the_check_compares_the_manifest_with_the_code_first(self):
+        for change, part in (
+            (edit(id="org.tenon.tests.other"), 'its id is "org.tenon.tests.other", and the code that it is'),
+            (edit(version="1.0.1"), 'its version is "1.0.1", and the code that it is "1.0.0"'),
+            (edit(namespaces=["mine"]), 'torch operator namespaces is "mine"'),
+            (component(name="other"), "the manifest names transform:other, which the code does not have"),
+            (component(name="other"), "the code has transform:bad_step, which the manifest does not name"),
+            (component(traits=["random"]), 'of transform:bad_step the manifest says {"abilities"'),
+            (edit(components=[]), "the code has transform:bad_step"),
+            (component(example={"with": 5}), "of transform:bad_step the manifest says"),
+        ):
+            with self.subTest(part):
+                path = self.put("lies", Way("", (), manifest=change))
+                for more in ((), ("--only", "state.*")):
+                    told = self.failures(path, *more)
+                    self.assertEqual(list(told), ["manifest.drift"])
+                    self.assertIn(part, told["manifest.drift"])
 
     def test_of_two_that_claim_the_same_the_second_is_refused_with_both_named(self):
         torch = copy.deepcopy(Way("", ()))

@@ -23,7 +23,8 @@ except ImportError:
 
 PLUGINS = BUILD / "tests" / "plugins"
 PLUGIN = PLUGINS / "tenon_crashing.so"
-WHO = f"plugin org.tenon.tests.crashing 1.2.0 ({PLUGIN}) crashed"
+PLUGIN_ITSELF = f"plugin org.tenon.tests.crashing 1.2.0 ({PLUGIN})"
+WHO = f"{PLUGIN_ITSELF} crashed"
 OFF = {"TENON_TESTS_CRASHING": "off"}
 LATE = 7  # calls of one a step: behind the first checkpoint, which comes after five steps
 FORWARD = 20  # likewise, of those that are made for shapes and in validation too
@@ -156,6 +157,11 @@ CASES = {
     "memcpy from a bad pointer": Case(
         node("opt", "optimizer:crashing", "step", "copy"),
         r"\(SIGSEGV at address 0x4\w in libc\.so\.6, which it called\) " + STEP, call=OPT),
+    "exit() that is called": Case(
+        node("opt", "optimizer:crashing", "step", "exit"), r"\(it called exit\(\)\) " + STEP, call=OPT, cause="exit"),
+    "exit() that is called on a loader thread": Case(
+        dataset("exit", after=0, sample=700), r'\(it called exit\(\)\) in read of "train_set" \(dataset:crashing\)',
+        call=("train_set", "dataset:crashing", "read"), sample=700, cause="exit", thread=r"loader \d"),
     "a stack that is destroyed": Case(node("opt", "optimizer:crashing", "step", "corrupt"), r"\(SIGSEGV.*", call=OPT),
     "a model's forward": Case(node("net", *NET[1:], after=FORWARD), r'.* in forward of "net" \(model:crashing\), on thread main',
                               call=NET),
@@ -254,8 +260,9 @@ class CrashTest(ProgramTest):
                 told = re.search(r"^error\[crash\]: (.*)\n((?:  = note: .*\n)*)\Z", err, re.MULTILINE)
                 self.assertTrue(told, err)
                 message, notes = told.groups()
-                self.assertTrue(message.startswith(WHO), message)
-                self.assertRegex(message[len(WHO) + 1:], f"^{case.told}")
+                who = f"{PLUGIN_ITSELF} ended the process" if case.cause == "exit" else WHO
+                self.assertTrue(message.startswith(who), message)
+                self.assertRegex(message[len(who) + 1:], f"^{case.told}")
                 report = self.crash(crashed)
                 self.check_report(case, report, message)
 
@@ -294,6 +301,8 @@ class CrashTest(ProgramTest):
         self.assertIn(f'{WHO} (SIGSEGV at address 0x10) in build of "net" (model:crashing), on thread main', err)
         self.assertIn("every stage is tried once before training (--no-preflight leaves that out); no run began", err)
         self.assertFalse((self.folder / "runs/digits").exists())
+        self.assertEqual(self.train(file, "runs", env=OFF).code, 0)
+        self.assertEqual(os.listdir(self.folder / "runs"), ["digits"], "the next run removes what the trial left")
 
     def test_a_crash_at_the_end_leaves_a_finished_run(self):
         file = self.pipeline(watching("observe", "destroy", after=0))
@@ -302,6 +311,12 @@ class CrashTest(ProgramTest):
         self.assertIn('in destroy of "observe/0" (observer:crashing), on thread main', err)
         self.assertEqual(runs.last_event(self.folder / "runs/digits/0001")[0], "run_end")
         self.assertEqual(self.crash("runs")["call"]["method"], "destroy")
+
+    def test_a_crash_while_the_trial_asks_for_states_has_its_call(self):
+        file = self.pipeline(node("opt", "optimizer:crashing", "state", "abort", after=0))
+        code, _, err = self.train(file, "runs")
+        self.assertEqual(code, 3, err)
+        self.assertIn(f'{WHO} (SIGABRT) in state of "opt" (optimizer:crashing), on thread main', err)
 
     def test_a_crash_in_a_constructor(self):
         def change(value):

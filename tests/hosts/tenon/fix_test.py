@@ -23,6 +23,7 @@ SLIPS = [
     ('"pixels"', "'pixels'"),
     ('"seed": 7', '"seed": "7"'),
     ("[ \"script\" ]\n", "[ \"script\" ],\n"),
+    ('"name": "digits",', '"name": "digits"'),
 ]
 
 

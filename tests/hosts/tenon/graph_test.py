@@ -67,6 +67,24 @@ class TextTest(GraphTest):
         self.assertIn("image <- batch.image float32[N, 1, 8, 8]; gives logits float32[N, 10]", page)
         self.assertIn("logits <- net.logits float32[N, 10], target <- batch.label int64[N]", page)
 
+    def test_fields_that_only_the_data_tells_are_said_to_be_so(self):
+        self.write("table.json", json.dumps({
+            "format": 1, "name": "table",
+            "nodes": {
+                "rows": {"use": "dataset:csv",
+                         "with": {"path": "rows.csv", "fields": [{"name": "y"}, {"name": "k", "type": "text"}]}},
+                "named": {"use": "transform:encode_categories", "in": "rows", "with": {"fields": ["k"]}},
+                "train": {"use": "loader:threads", "in": "named", "with": {"batch": 2}},
+                "net": {"use": "model:mlp", "in": {"y": "batch.y"}, "with": {"input": "y", "classes": 2}},
+                "loss": {"use": "loss:cross_entropy", "in": {"logits": "net.logits", "target": "batch.k"}},
+                "opt": {"use": "optimizer:sgd", "of": "net", "with": {"lr": 0.1}},
+            },
+            "fit": {"data": "train", "loss": "loss", "epochs": 1}}))
+        code, out, err = self.tenon("graph", "table.json")
+        self.assertEqual((code, err), (0, ""))
+        self.assertRegex(out, r"\n +rows +dataset:csv +known once it is opened\n")
+        self.assertRegex(out, r"\n +named .* k int64\[\], others known once it is opened\n")
+
     def test_what_is_attached_and_the_settings_are_told(self):
         page = self.graph("digits.json").out
         rows = [columns(line) for line in page.splitlines()]

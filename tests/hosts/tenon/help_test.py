@@ -23,6 +23,16 @@ class HelpTest(ProgramTest):
                 self.assertLessEqual(max(map(len, lines)), 100)
                 self.assertEqual([line for line in lines if line.endswith(" ")], [])
 
+    def test_a_page_fits_into_a_terminal_and_says_the_same(self):
+        for arguments in ([], ["plugins"], ["run", "--help"], ["explain", "--help"]):
+            with self.subTest(arguments=arguments):
+                wide = self.tenon(*arguments).out
+                narrow = self.tenon_on_terminal(*arguments, "--color=never" if arguments[1:] else "--help", columns=72)
+                shown = re.sub("\x1b\\[[0-9;]*m", "", narrow.out).replace("\r\n", "\n")
+                self.assertEqual(shown.split(), wide.split())
+                text = shown.partition("\nExamples\n")[0]
+                self.assertLessEqual(max(map(len, text.split("\n"))), 72)
+
     def test_the_synopsis_names_every_option(self):
         for name in COMMANDS + PLUMBING:
             with self.subTest(command=name):

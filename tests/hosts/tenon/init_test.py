@@ -62,7 +62,8 @@ class InitTest(ProgramTest):
     def trained(self, template, *sets):
         """Its metrics in the test, once it is trained."""
         self.succeeds("init", template)
-        self.succeeds("run", f"{template}.jsonc", *(word for each in sets for word in ("--set", each)))
+        self.table_of_run = self.succeeds("run", f"{template}.jsonc",
+                                          *(word for each in sets for word in ("--set", each)))
         return json.loads(self.succeeds("eval", f"runs/{template}/0001", "--format", "json"))["metrics"]
 
     def predicted(self, template, file):
@@ -78,6 +79,7 @@ class InitTest(ProgramTest):
             self.table("fresh.csv", ["length", "width", "weight"], rows[:9])
             metrics = self.trained("classification", "vars.epochs=12", "vars.lr=0.01")
             self.assertGreater(metrics["test.acc"], 0.9)
+            self.assertRegex(self.table_of_run, r"\n  test confusion macro_f1 +[01]\.")
             new = self.predicted("classification", "fresh.csv")
             self.assertEqual([row["species"] for row in new], kinds[:9])
             for row in new:
@@ -92,6 +94,7 @@ class InitTest(ProgramTest):
             metrics = self.trained("regression", "vars.epochs=20", "vars.lr=0.01")
             self.assertGreater(metrics["test.r2"], 0.9)
             self.assertGreater(metrics["test.err"], 10, "prices are compared, not scaled ones")
+            self.assertRegex(self.table_of_run, r"\n  test mean_error mae +\d+(\.\d)?[ \n]", "and written out")
             for row, price in zip(self.predicted("regression", "fresh.csv"), prices[:5], strict=True):
                 self.assertAlmostEqual(float(row["price"]), price, delta=0.2 * price)
         with self.subTest(template="image-classification"):
@@ -125,6 +128,18 @@ class InitTest(ProgramTest):
         os.umask(umask)
         mode = stat.S_IMODE((self.folder / "wine.jsonc").stat().st_mode)
         self.assertEqual(mode, 0o666 & ~umask)
+
+    def test_the_comments_speak_of_the_file_that_was_made(self):
+        self.succeeds("init", "classification", "--out", "wine.jsonc")
+        text = (self.folder / "wine.jsonc").read_text()
+        self.assertNotIn("classification.jsonc", text)
+        self.assertNotIn("runs/classification", text)
+        for command in ("tenon check wine.jsonc ", "tenon run wine.jsonc ", "tenon predict runs/wine/0001 "):
+            self.assertIn(f"//   {command}", text)
+        for odd in ("two words.jsonc", "of\ntwo lines.jsonc"):
+            self.succeeds("init", "regression", "--out", odd)
+            self.succeeds("check", odd)
+        self.assertIn("tenon run 'two words.jsonc' ", (self.folder / "two words.jsonc").read_text())
 
     def test_a_dash_prints_the_text(self):
         code, out, err = self.tenon("init", "digits", "--out", "-")

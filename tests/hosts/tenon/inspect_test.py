@@ -127,7 +127,7 @@ class InspectCheckpointTest(ProgramTest):
         self.assertEqual(page["Files (SHA-256)"][0][3], "damaged: its content is not what the manifest says")
         self.assertEqual(page["Files (SHA-256)"][1][3], "damaged: No such file or directory")
         self.assertEqual(page["Files (SHA-256)"][2][3], "verified")
-        self.assertIn(f"error: the checkpoint {path} is damaged: model.net.safetensors: its content", done.err)
+        self.assertIn(f"error[checkpoint]: the checkpoint {path} is damaged: model.net.safetensors: its content", done.err)
         self.assertIn("; optimizer.opt.safetensors: No such file", done.err)
         whole = json.loads(self.inspect(path, "--format", "json", code=9).out)
         self.assertIs(whole["verified"], False)

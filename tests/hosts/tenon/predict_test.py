@@ -13,6 +13,7 @@ SHORT = ["--set", "vars.epochs=2", "--set", 'nodes.sched.with.warmup="5 steps"',
          "--no-preflight"]
 OUTPUTS = ["net.logits", "batch.label", {"name": "digit", "from": "net.logits", "as": "argmax"},
            {"name": "chance", "from": "net.logits", "as": "softmax"}]
+WORDS = ("few", "many")  # classes 0 and 1
 TOWNS = ("Ulm", "Bonn, old", "Kiel")
 TABLE = "size,town,price\n" + "".join(
     f'{i % 7},"{TOWNS[i % 3]}",{1000 + 100 * (i % 7) + 10 * (i % 3)}\n' for i in range(60))
@@ -126,6 +127,105 @@ class PredictTest(ProgramTest):
 
         (self.folder / "houses.csv").unlink()
         self.assertEqual(len(self.predict(run, "--input", "two.csv").splitlines()), 2)
+
+    def table_pipeline(self, **more):
+        """A binary classifier with one logit over a table of which a row lacks a value."""
+        self.write("cells.csv", "size,kind\n" + "".join(f"{i % 8},{WORDS[i % 8 > 3]}\n" for i in range(40)) + "NA,few\n")
+        nodes = {
+            "rows": {"use": "dataset:csv",
+                     "with": {"path": "cells.csv", "missing": "skip",
+                              "fields": [{"name": "size", "columns": ["size"]}, {"name": "kind", "type": "text"},
+                                         {"name": "amount", "column": "size"}]}},
+            "named": {"use": "transform:encode_categories", "in": "rows", "with": {"fields": ["kind"]}},
+            "joined": {"use": "transform:concat", "in": "named", "with": {"fields": ["size"], "into": "x"}},
+            "data": {"use": "loader:threads", "in": "joined", "with": {"batch": 10, "workers": 0}},
+            "net": {"use": "model:mlp", "in": {"x": "batch.x"}, "with": {"input": "x", "size": 1, "hidden": []}},
+            "loss": {"use": "loss:bce", "in": {"logits": "net.logits", "target": "batch.kind"}},
+            "acc": {"use": "metric:accuracy", "in": {"logits": "net.logits", "target": "batch.kind"}},
+            "opt": {"use": "optimizer:adamw", "of": "net", "with": {"lr": 0.1}},
+        }
+        pipeline = {
+            "format": 1, "name": "cells", "run": {"seed": 1, "device": "cpu", "threads": 1}, "nodes": nodes,
+            "fit": {"data": "data", "loss": "loss", "epochs": 40},
+            "validate": {"data": "data", "metrics": ["acc"], "every": "40 epochs"},
+            "predict": {"data": "data", "outputs": {"kind": {"from": "net.logits", "as": "argmax"},
+                                                    "chance": {"from": "net.logits", "as": "sigmoid"},
+                                                    "truth": "batch.kind"}},
+            "observe": [],
+        } | more
+        self.write("cells.json", json.dumps(pipeline, indent=1))
+        return "cells.json"
+
+    def test_one_logit_tells_two_classes_apart_by_its_sign_and_rows_left_out_are_told(self):
+        code, _, err = self.tenon("run", self.table_pipeline())
+        self.assertEqual(code, 0, err)
+        run = str(self.folder / "runs" / "cells" / "0001")
+        told = 'note: dataset "rows": ' + str(self.folder / "cells.csv") + ": 1 of 41 rows lacks a value"
+        code, out, err = self.tenon("predict", run)
+        self.assertEqual(code, 0, err)
+        self.assertTrue(err.startswith(told), err)
+        rows = [json.loads(line) for line in out.splitlines()]
+        self.assertEqual([row["kind"] for row in rows], [WORDS[row["chance"][0] > 0.5] for row in rows])
+        self.assertEqual({row["kind"] for row in rows}, set(WORDS))
+        code, out, err = self.tenon("eval", run, "--format", "json")
+        self.assertEqual(code, 0, err)
+        found = [json.loads(line)["message"] for line in err.splitlines()]
+        self.assertEqual([text[:20] for text in found], ['dataset "rows": ' + str(self.folder)[:4]])
+        right = sum(row["kind"] == row["truth"] for row in rows) / len(rows)
+        self.assertAlmostEqual(json.loads(out)["metrics"]["validate.acc"], right)
+
+    def test_a_file_that_is_not_there_yet_is_asked_for(self):
+        self.write("houses.csv", TABLE)
+        fields = [{"name": "x", "columns": ["size"]}, {"name": "y", "columns": ["price"]}]
+        read = {"use": "dataset:csv", "with": {"path": "houses.csv", "fields": fields}}
+        later = {"use": "dataset:csv", "with": {"path": "later.csv", "fields": fields[:1]}}
+        nodes = {
+            "rows": read, "train": {"use": "loader:threads", "in": "rows", "with": {"batch": 10}},
+            "later": later, "new": {"use": "loader:threads", "in": "later", "with": {"batch": 10}},
+            "net": {"use": "model:mlp", "in": {"x": "batch.x"}, "with": {"input": "x", "output": "value", "size": 1}},
+            "loss": {"use": "loss:mse", "in": {"prediction": "net.value", "target": "batch.y"}},
+            "opt": {"use": "optimizer:adamw", "of": "net"},
+        }
+        self.write("houses.json", json.dumps({
+            "format": 1, "name": "houses", "nodes": nodes, "fit": {"data": "train", "loss": "loss", "epochs": 1},
+            "predict": {"data": "new", "outputs": ["net.value"]}, "observe": []}))
+        code, out, err = self.tenon("run", "houses.json")
+        self.assertEqual(code, 0, err)
+        self.assertIn(" predict runs/houses/0001 --input FILE\n", out)
+        code, out, err = self.tenon("predict", "runs/houses/0001")
+        self.assertEqual((code, out), (4, ""), err)
+        self.assertIn("/nodes/later/with/path", err)
+        self.assertIn("   = --input FILE reads another file in its place", err)
+        code, _, err = self.tenon("predict", "runs/houses/0001", "--input", "nowhere.csv")
+        self.assertEqual(code, 4, err)
+        self.assertNotIn("--input FILE", err)
+        self.write("later.csv", "size\n3\n")
+        self.assertEqual(len(self.predict("runs/houses/0001").splitlines()), 1)
+
+    def test_outputs_that_cannot_be_are_refused_before_training(self):
+        wrong = {
+            '{"a": "batch.sizes"}': ("unknown-field", '/predict/outputs/a', 'did you mean "batch.size"?'),
+            '["net.logits", {"name": "s", "from": "batch.size"}]':
+                ("unknown-field", "/predict/outputs/1/from",
+                 'fields of "data": kind int64[N], amount float32[N], x float32[N, 1]'),
+            '{"p": {"from": "net.logits", "as": "softmax"}}': ("config", "/predict/outputs/p/from", 'write "sigmoid"'),
+            '{"k": {"from": "batch.amount", "as": "argmax"}}':
+                ("config", "/predict/outputs/k/from",
+                 '"batch.amount" is float32[N], and argmax takes an axis of classes'),
+        }
+        name = self.table_pipeline()
+        for outputs, (code, place, hint) in wrong.items():
+            sets = ["--set", f"predict.outputs={outputs}"]
+            if "sizes" in outputs:
+                sets += ["--set", "nodes.joined.with.keep=true"]
+            for command in (["run", name], ["check", name, "--shapes"]):
+                with self.subTest(outputs=outputs, command=command[0]):
+                    done = self.tenon(*command, *sets)
+                    self.assertEqual(done.code, 2, done.err)
+                    self.assertIn(f"error[{code}]: ", done.err)
+                    self.assertRegex(done.err, rf"  {place}\n")
+                    self.assertIn(hint, done.err)
+                    self.assertFalse((self.folder / "runs").exists())
 
     def test_a_run_that_exports_opens_no_data_of_predict(self):
         def change(pipeline):

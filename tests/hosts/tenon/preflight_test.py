@@ -59,6 +59,32 @@ class PreflightTest(ProgramTest):
         self.assertEqual((code, out), (10, ""), err)
         self.assertIn("runs", err)
 
+    def test_what_goes_wrong_in_front_of_a_transform_that_learns_is_told_where_it_did(self):
+        self.write("rows.csv", "size,kind\n" + "".join(f"{i},{i % 3}\n" for i in range(9)))
+        fields = [{"name": "size", "columns": ["size"]}, {"name": "kind", "type": "integer"}]
+        self.write("rows.json", json.dumps({
+            "format": 1, "name": "rows",
+            "nodes": {
+                "rows": {"use": "dataset:csv", "with": {"path": "rows.csv", "fields": fields}},
+                "hot": {"use": "transform:one_hot", "in": "rows", "with": {"fields": ["kind"], "classes": 2}},
+                "scaled": {"use": "transform:standardize", "in": "hot", "with": {"fields": ["size"]}},
+                "train": {"use": "loader:threads", "in": "scaled", "with": {"batch": 4, "last": "drop"}},
+                "net": {"use": "model:mlp", "in": {"size": "batch.size"}, "with": {"input": "size", "classes": 2}},
+                "loss": {"use": "loss:bce", "in": {"logits": "net.logits", "target": "batch.kind"}},
+                "opt": {"use": "optimizer:adamw", "of": "net"},
+            },
+            "fit": {"data": "train", "loss": "loss", "epochs": 1}}))
+        code, _, err = self.tenon("run", "rows.json")
+        self.assertEqual(code, 4, err)
+        self.assertTrue(err.startswith('error[data]: "hot" (transform:one_hot), sample 2 of "rows", epoch 0: '), err)
+        self.assertIn("  /nodes/hot/use\n", err)
+
+        code, _, err = self.tenon("run", "rows.json", "--set", "nodes.hot.with.classes=3", "--set",
+                                  "nodes.net.with.classes=3", "--set", "nodes.train.with.batch=10")
+        self.assertEqual(code, 4, err)
+        self.assertTrue(err.startswith('error[data]: dataset "rows" has 9 samples, less than one batch of 10'), err)
+        self.assertIn("  /nodes/train/use\n", err)
+
     def test_what_others_keep_among_the_runs_stays(self):
         (self.folder / "runs" / "mine").mkdir(parents=True)
         self.write("runs/mine/notes.txt", "keep me")

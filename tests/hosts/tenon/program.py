@@ -1,12 +1,15 @@
 """Runs the built `tenon` as a user would, in an environment of its own."""
 
+import fcntl
 import json
 import os
 import pathlib
 import pty
 import shutil
+import struct
 import subprocess
 import tempfile
+import termios
 import unittest
 from typing import NamedTuple
 
@@ -18,8 +21,8 @@ TIME_LIMIT = 120  # seconds: far more than anything here takes
 
 COMMANDS = ["eval", "export", "init", "predict", "run",
             "check", "diff", "explain", "fix", "graph", "inspect", "probe", "verify repro", "verify resume",
-            "plugins check", "plugins diff", "plugins doctor", "plugins list", "plugins show",
-            "schema", "completion", "doctor", "help"]
+            "plugins check", "plugins diff", "plugins doctor", "plugins list", "plugins new",
+            "plugins show", "schema", "completion", "doctor", "help"]
 PLUMBING = ["artefact-run"]
 
 
@@ -58,9 +61,10 @@ class ProgramTest(unittest.TestCase):
         out = done.stdout.decode() if done.stdout is not None else ""
         return Outcome(done.returncode, out, done.stderr.decode(errors="replace"))
 
-    def tenon_on_terminal(self, *arguments, env=None):
+    def tenon_on_terminal(self, *arguments, env=None, columns=0):
         """Both streams are one terminal; what it shows comes back as `out`."""
         main, side = pty.openpty()
+        fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         process = subprocess.Popen(
             [PROGRAM, *arguments],
             cwd=self.folder,

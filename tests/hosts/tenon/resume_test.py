@@ -69,6 +69,14 @@ class ResumeTest(ProgramTest):
                 self.assertIn("first.safetensors is not there", err)
                 self.assertFalse((self.folder / "runs/loaded/0002").exists())
 
+    def test_threads_of_loaders_leave_those_of_training_alone(self):
+        wide = ["--set", "run.threads=2", "--set", "nodes.train.with.workers=8", "--set", "nodes.val.with.workers=8"]
+        for expected, more in ((75, ["--no-preflight", "--interrupt-at", "2"]), (0, ["--resume", "auto"])):
+            code, err, outcome = self.outcome(*SHORT, *wide, *more)
+            self.assertEqual(code, expected, err)
+            state = json.loads((pathlib.Path(outcome["checkpoint"]) / "state.json").read_text())
+            self.assertEqual(state["provenance"]["threads"], 2)
+
     def test_an_outcome_tells_what_trying_every_stage_took(self):
         quick = [*SHORT, "--set", "nodes.net.with.width=4", "--set", "fit.epochs=1", "--limit", "train=1"]
         self.assertGreater(self.outcome(*quick)[2]["preflight_seconds"], 0)

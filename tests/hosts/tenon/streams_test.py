@@ -57,7 +57,7 @@ class StreamsTest(ProgramTest):
         with open("/dev/full", "wb") as full:
             code, _, err = self.tenon("explain", "digits.json", stdout=full)
         self.assertEqual(code, 10)
-        self.assertIn("error: cannot write to standard output: No space left on device", err)
+        self.assertIn("error[storage]: cannot write to standard output: No space left on device", err)
 
     def test_a_reader_that_goes_away_leaves_no_complaint(self):
         read, write = os.pipe()

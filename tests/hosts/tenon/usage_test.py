@@ -44,7 +44,7 @@ class UsageTest(ProgramTest):
             with self.subTest(words=words):
                 code, out, err = self.tenon(*words)
                 self.assertEqual((code, out), (2, ""), err)
-                self.assertTrue(err.startswith("error: "), err)
+                self.assertRegex(err, r"^error(\[config\])?: ")
                 for text in wanted:
                     self.assertIn(text, err)
 

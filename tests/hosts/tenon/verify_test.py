@@ -79,14 +79,14 @@ class VerifyTest(ProgramTest):
         code, out, err = self.tenon("verify", "repro", *pipe)
         self.assertEqual(code, 8, err)
         self.assertRegex(out, r"(?m)^  2 .*differs: exp_avg/net\S+ in optimizer\.opt\.safetensors$")
-        self.assertRegex(err, r"error: run 2 \(0 workers, prefetch 1\) is not the same as run 1: its checkpoint "
+        self.assertRegex(err, r"error\[verification\]: run 2 \(0 workers, prefetch 1\) is not the same as run 1: its checkpoint "
                               r"step-000017 differs, first exp_avg/net\S+ of opt, optimizer:adamw, in "
                               r"optimizer.opt.safetensors: \d+ of \d+ elements")
         code, out, err = self.tenon("verify", "resume", *pipe, "--set", "nodes.train.with.workers=0", "--at", "5,end")
         self.assertEqual(code, 8, err)
         self.assertRegex(out, r"(?m)^  step 5 +0 +0 .*differs: exp_avg/net\S+ in optimizer\.opt\.safetensors$")
         self.assertRegex(out, r"(?m)^  step 17 +0 +0 .*equal$")
-        self.assertRegex(err, r"error: the run that was stopped at step 5 and resumed is not the one that never "
+        self.assertRegex(err, r"error\[verification\]: the run that was stopped at step 5 and resumed is not the one that never "
                               r"stopped. Already after its first step, 6, \d+ entries of the checkpoint differ, first "
                               r"exp_avg/net\.")
         self.assertEqual(self.leftovers(), [])
