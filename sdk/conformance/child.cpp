@@ -3,6 +3,7 @@
 
 #include <poll.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -90,6 +91,8 @@ Json run_here(const Case& test, const Subject& subject, char* activity) {
 }
 
 [[noreturn]] void be_child(const Case& test, const Subject& subject, char* activity, int results, int output) {
+  ::setpgid(0, 0);  // so that what the plugin starts ends with the case
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   ::dup2(output, STDOUT_FILENO);
   ::dup2(output, STDERR_FILENO);
   const rlimit none{0, 0};
@@ -120,19 +123,31 @@ std::string last_lines(int file) {
   return text.empty() ? "" : "; the last that it wrote: " + text;
 }
 
-/// Everything from the pipe until its end; false when the time was over first.
-bool read_all(int pipe, std::chrono::steady_clock::time_point deadline, std::string& text) {
+bool has_ended(pid_t child) {
+  siginfo_t info{};
+  return ::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid != 0;
+}
+
+/// Everything from the pipe until the child has ended; false when the time was over first. The end of the pipe is not
+/// waited for: a process that the plugin started may hold it.
+bool read_all(int pipe, pid_t child, std::chrono::steady_clock::time_point deadline, std::string& text) {
+  constexpr int kPause = 20;
+  bool over = false;
   while (true) {
-    const auto left =
-        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
-    if (left.count() <= 0) return false;
     pollfd waiting{pipe, POLLIN, 0};
-    if (::poll(&waiting, 1, static_cast<int>(left.count())) <= 0) continue;
-    char buffer[4096];
-    const ssize_t count = ::read(pipe, buffer, sizeof(buffer));
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return true;
-    text.append(buffer, static_cast<std::size_t>(count));
+    const int ready = ::poll(&waiting, 1, over ? 0 : kPause);
+    if (ready > 0) {
+      char buffer[4096];
+      const ssize_t count = ::read(pipe, buffer, sizeof(buffer));
+      if (count < 0 && errno == EINTR) continue;
+      if (count <= 0) return true;
+      text.append(buffer, static_cast<std::size_t>(count));
+    } else if (over) {
+      return true;
+    } else {
+      over = has_ended(child);  // what it wrote before is in the pipe
+    }
+    if (!over && std::chrono::steady_clock::now() > deadline) return false;
   }
 }
 
@@ -155,11 +170,12 @@ Outcome run_case(const Case& test, const Subject& subject, std::chrono::millisec
   }
   to.close();
   std::string text;
-  const bool in_time = read_all(from.get(), begin + limit, text);
+  const bool in_time = read_all(from.get(), child, begin + limit, text);
   if (!in_time) ::kill(child, SIGKILL);
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
+  ::kill(-child, SIGKILL);
   Outcome outcome;
   outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   const Json said = Json::parse(text, nullptr, false);

@@ -65,6 +65,8 @@ def options(folder):
     shutil.copy(losses, elsewhere)
     made = check(elsewhere, "--only", "loss.grad*", "--component", "loss:mse")
     expect(made.returncode == 0 and "1 cases: 1 passed" in made.stdout, "a copy elsewhere, one case", made)
+    circle = folder / "circle.so"
+    circle.symlink_to(circle)
     for words, says in (
         ((), "FILE is missing"),
         ((losses, "--only", "no.such"), "no case matches"),
@@ -72,6 +74,7 @@ def options(folder):
         ((losses, "--seed", "x"), "--seed takes a whole number"),
         ((losses, "--timeout", "0"), "--timeout takes a whole number"),
         ((folder / "missing.so",), "is no file"),
+        ((circle,), "is no file"),
         (("--list", losses), "--list goes without a FILE"),
     ):
         made = check(*words)

@@ -1,4 +1,4 @@
-// Exporters: one file that holds everything.
+// Exporters: one file that holds everything. Distributed backends: what their collectives give.
 #include <conformance/case.hpp>
 
 #include <filesystem>
@@ -9,6 +9,7 @@
 
 #include <conformance/own_model.hpp>
 #include <tenon/components/distributed.hpp>
+#include <tenon/harness/collectives.hpp>
 #include <tenon/harness/exporters.hpp>
 #include <tenon/harness/network.hpp>
 
@@ -79,17 +80,30 @@ void world(Bench& bench) {
   auto* const in_process = harness::ability<InProcess>(*made);
   const int64_t ranks = in_process == nullptr ? made->join().world() : in_process->ranks();
   if (ranks < 1) bench.fail(fmt::format("it has {} ranks", ranks), "a world has at least one rank", bench.params());
-  if (in_process == nullptr) return;
-  for (int64_t rank = 0; rank < ranks; ++rank) {
+  for (int64_t rank = 0; in_process != nullptr && rank < ranks; ++rank) {
     if (in_process->rank(rank).rank() == rank && in_process->rank(rank).world() == ranks) continue;
     bench.fail(fmt::format("rank({}) says that it is rank {} of {}", rank, in_process->rank(rank).rank(),
                            in_process->rank(rank).world()),
                "give each rank its own collectives", bench.params());
   }
+  if (!bench.findings().empty()) return;
+  const auto working = harness::Registry::as<Distributed>(bench.subject().make(bench.params()));
+  const auto report = [&](const std::vector<std::string>& faults, const char* cure) {
+    if (faults.empty()) return;
+    const std::string more = faults.size() == 1 ? "" : fmt::format(", and {} more", faults.size() - 1);
+    bench.fail(faults.front() + more, cure, bench.params());
+  };
+  bench.doing("every collective on all ranks");
+  report(harness::collective_faults(*working),
+         "combine in order of rank, so that all get the same bytes, and write in place");
+  bench.doing("abandon()");
+  report(harness::abandon_faults(*working), "wake those who wait, and throw the first reason from then on");
 }
 
-constexpr Case kWorld{"distributed.world", "Its ranks are numbered from 0 and agree on how many there are.",
-                      "distributed", &world};
+constexpr Case kWorld{
+    "distributed.world",
+    "Its ranks are numbered from 0, agree on how many there are, and get from every collective what it promises.",
+    "distributed", &world};
 TENON_CASE(kWorld);
 
 }  // namespace

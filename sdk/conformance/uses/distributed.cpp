@@ -1,13 +1,10 @@
 // Distributed backends in one process: every collective, on all ranks that the process has.
 #include <conformance/use.hpp>
 
-#include <exception>
-#include <thread>
-
 #include <ATen/ATen.h>
-#include <fmt/format.h>
 
 #include <tenon/components/distributed.hpp>
+#include <tenon/harness/collectives.hpp>
 
 namespace tenon::conformance {
 namespace {
@@ -25,23 +22,8 @@ class UseDistributed final : public UseOf<Distributed> {
   void go(int64_t from, int64_t to, Seen& seen) override {
     if (in_process_ == nullptr) return ask(*alone_, from, to, seen);
     std::vector<Seen> all(static_cast<std::size_t>(in_process_->ranks()));
-    std::vector<std::exception_ptr> failures(all.size());
-    {
-      std::vector<std::jthread> threads;
-      for (std::size_t rank = 0; rank < all.size(); ++rank) {
-        threads.emplace_back([&, rank] {
-          try {
-            ask(in_process_->rank(static_cast<int64_t>(rank)), from, to, all[rank]);
-          } catch (...) {
-            failures[rank] = std::current_exception();
-            in_process_->abandon("a rank has failed");
-          }
-        });
-      }
-    }
-    for (const std::exception_ptr& each : failures) {
-      if (each) std::rethrow_exception(each);
-    }
+    harness::on_ranks(
+        *made_, [&](Collectives& ranks) { ask(ranks, from, to, all.at(static_cast<std::size_t>(ranks.rank()))); });
     for (const Seen& each : all) seen.add(each);
   }
 

@@ -20,8 +20,8 @@ harness::Course course() {
   course.steps = 360;
   course.metric = [](int64_t epoch) {
     constexpr std::array<double, 12> kFound{0.5, 0.6, 0.60008, 0.60008, 0.59, 0.7, 0.7005, 0.69, 0.69, 0.7, 0.2, 0.71};
-    const double grown = 0.1 * static_cast<double>(epoch / static_cast<int64_t>(kFound.size()));
-    return kFound[static_cast<std::size_t>(epoch) % kFound.size()] + grown;
+    const int64_t rounds = epoch / static_cast<int64_t>(kFound.size());
+    return kFound[static_cast<std::size_t>(epoch) % kFound.size()] + 0.1 * static_cast<double>(rounds);
   };
   return course;
 }
@@ -79,6 +79,11 @@ class UseObserver final : public UseOf<Observer> {
 };
 
 class UsePrecision final : public UseOf<Precision> {
+  // More than policies usually wait for. In every other step gradients overflow once, so that a policy is waiting when
+  // its state is saved.
+  static constexpr int64_t kUpdates = 2400;
+  static constexpr int64_t kFiniteAtEnd = 38;
+
  public:
   using UseOf::UseOf;
   void prepare() override { make(); }
@@ -86,8 +91,11 @@ class UsePrecision final : public UseOf<Precision> {
     for (int64_t i = from; i < to; ++i) {
       seen.add("storage", c10::toString(made_->storage()));
       seen.add("autocast", made_->autocast() ? c10::toString(*made_->autocast()) : "none");
-      seen.add(fmt::format("scale before step {}", i), made_->scale());
-      for (int each = 0; each < 400; ++each) made_->update(each != 7 * i % 11);
+      const std::string scale = fmt::format("scale during step {}", i);
+      for (int64_t each = 0; each < kUpdates; ++each) {
+        if (each < 50 || each % 10 == 0) seen.add(scale, made_->scale());
+        made_->update(i % 2 == 1 || each != kUpdates - kFiniteAtEnd);
+      }
     }
   }
 };

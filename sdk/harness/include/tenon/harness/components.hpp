@@ -17,7 +17,7 @@ namespace tenon::harness {
 /// Destroys a component through the descriptor that made it, then the ones that it was given as parameters.
 struct Destroy {
   const ComponentDescriptor* descriptor = nullptr;
-  std::vector<std::unique_ptr<Component, Destroy>> inner{};
+  std::vector<std::shared_ptr<Component>> inner{};
 
   void operator()(Component* component) const noexcept;
 };
