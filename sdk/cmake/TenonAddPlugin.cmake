@@ -7,8 +7,9 @@ find_program(TENON_OBJCOPY NAMES objcopy llvm-objcopy REQUIRED)
 # tenon_add_plugin(<name> ID <reverse domain name> VERSION <x.y.z> [LICENCE <SPDX name>] [TORCH]
 #                  [NAMESPACES <torch operator namespace>...] [ALLOW <function>...] [DIRECTORY <folder>])
 #
-# Takes the sources (.cpp, .S) of the current folder and those below it, apart from *_test.cpp. A .S file may take in
-# (.incbin) any file of its own folder by name. TORCH: a plugin over ATen. NAMESPACES: those that it registers.
+# Takes the sources (.cpp, .cu, .S) of the current folder and those below it, apart from *_test.cpp and *_test.cu. Those
+# for CUDA need tenon_enable_cuda() before, and bring CUDA's runtime with them. A .S file may take in (.incbin) any file
+# of its own folder by name. TORCH: a plugin over ATen. NAMESPACES: those that it registers.
 # LICENCE is Apache-2.0 unless given. ALLOW: functions that change the whole process, such as setenv, and that it must
 # call all the same; without it, a plugin that calls one does not build. DIRECTORY: where the file comes to lie; without
 # it, lib/tenon/plugins of Tenon's own build, and the current binary folder elsewhere.
@@ -35,10 +36,21 @@ function(tenon_add_plugin name)
     set(arg_LICENCE Apache-2.0)
   endif()
 
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp ${CMAKE_CURRENT_SOURCE_DIR}/*.S)
-  list(FILTER sources EXCLUDE REGEX "(_test\\.cpp$|/CMakeFiles/)")  # build folders may lie inside the plugin's own
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp ${CMAKE_CURRENT_SOURCE_DIR}/*.cu
+    ${CMAKE_CURRENT_SOURCE_DIR}/*.S)
+  list(FILTER sources EXCLUDE REGEX "(_test\\.(cpp|cu)$|/CMakeFiles/)")  # build folders may lie inside the plugin's own
   if(NOT sources)
     message(FATAL_ERROR "tenon_add_plugin(${name}): ${CMAKE_CURRENT_SOURCE_DIR} holds no .cpp file")
+  endif()
+  set(cuda_sources ${sources})
+  list(FILTER cuda_sources INCLUDE REGEX "\\.cu$")
+  if(cuda_sources)
+    get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
+    if(NOT "CUDA" IN_LIST languages)
+      message(FATAL_ERROR "tenon_add_plugin(${name}): there are .cu files: call tenon_enable_cuda() before")
+    endif()
+    # Calls of CUDA's runtime, which is linked in: libtorch's own is known to plugins over ATen alone.
+    list(APPEND arg_ALLOW dlclose setenv)
   endif()
   list(JOIN arg_NAMESPACES " " namespaces)
   set(entry ${CMAKE_CURRENT_BINARY_DIR}/${name}_entry.cxx)  # .cpp would be taken for one of the folder's sources
@@ -49,11 +61,21 @@ function(tenon_add_plugin name)
 TENON_PLUGIN_ENTRY("@arg_ID@", "@arg_VERSION@", "@arg_LICENCE@", "@namespaces@")
 ]])
 
+  set_source_files_properties(${entry} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)  # it uses none, and reading it takes seconds
   set(raw ${name}_raw)
   add_library(${raw} MODULE ${sources} ${entry})
   target_compile_features(${raw} PRIVATE cxx_std_20)
   target_compile_options(${raw} PRIVATE
     $<$<COMPILE_LANGUAGE:CXX>:-ffunction-sections> $<$<COMPILE_LANGUAGE:CXX>:-fdata-sections>)
+  if(cuda_sources)
+    if("cuda_std_20" IN_LIST CMAKE_CUDA_COMPILE_FEATURES)
+      target_compile_features(${raw} PRIVATE cuda_std_20)
+    else()  # CMake before 3.26 does not know that nvcc has it
+      target_compile_options(${raw} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20>)
+    endif()
+    set_target_properties(${raw} PROPERTIES
+      CUDA_VISIBILITY_PRESET hidden CUDA_EXTENSIONS OFF CUDA_RUNTIME_LIBRARY Static)
+  endif()
   target_include_directories(${raw} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
   target_link_libraries(${raw} PRIVATE Tenon::api)
   if(arg_TORCH)
@@ -95,6 +117,21 @@ TENON_PLUGIN_ENTRY("@arg_ID@", "@arg_VERSION@", "@arg_LICENCE@", "@namespaces@")
   add_custom_target(${name} ALL DEPENDS ${staged})
   set_target_properties(${name} PROPERTIES TENON_PLUGIN_FILE ${staged})
 endfunction()
+
+# tenon_enable_cuda(): the language CUDA, for .cu files, with CUDACXX, the nvcc on the PATH, or that of a toolkit in its
+# usual place. Called where project() is. Unless CMAKE_CUDA_ARCHITECTURES says otherwise, nvcc decides for which GPUs it
+# compiles; newer ones then run the same code, compiled anew by their driver.
+macro(tenon_enable_cuda)
+  if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
+    find_program(TENON_NVCC nvcc PATHS ENV CUDA_HOME ENV CUDA_PATH /usr/local/cuda PATH_SUFFIXES bin)
+    if(NOT TENON_NVCC)
+      message(FATAL_ERROR "${PROJECT_NAME} has sources for CUDA, but its compiler nvcc was not found: install NVIDIA's "
+        "CUDA toolkit, or set the environment variable CUDACXX to the path of nvcc.")
+    endif()
+    set(CMAKE_CUDA_COMPILER ${TENON_NVCC})
+  endif()
+  enable_language(CUDA)
+endmacro()
 
 # The compiler's list of dependencies does not know what a .S file embeds: any other file of its folder counts.
 function(tenon_watch_embedded_files sources)

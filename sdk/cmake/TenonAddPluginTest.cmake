@@ -3,8 +3,8 @@ include_guard(GLOBAL)
 
 # tenon_add_plugin_test(<name> [PLUGIN <target of tenon_add_plugin>])
 #
-# Builds the *_test.cpp of the current folder and those below it, together with the plugin's own sources, so that the
-# harness finds its components by name, and adds the program to ctest under <name>. It does nothing where BUILD_TESTING
+# Links the *_test.cpp of the current folder and those below it with the plugin's own objects, so that the harness finds
+# its components by name, and adds the program to ctest under <name>. It does nothing where BUILD_TESTING
 # is off. PLUGIN may be left out where the folder makes one plugin. GoogleTest is looked for unless its targets are there.
 function(tenon_add_plugin_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "PLUGIN" "")
@@ -16,12 +16,16 @@ function(tenon_add_plugin_test name)
   endif()
   if(NOT arg_PLUGIN)
     get_property(targets DIRECTORY PROPERTY BUILDSYSTEM_TARGETS)
-    list(FILTER targets INCLUDE REGEX "_raw$")
-    list(LENGTH targets count)
+    foreach(target IN LISTS targets)
+      get_target_property(file ${target} TENON_PLUGIN_FILE)
+      if(file)
+        list(APPEND arg_PLUGIN ${target})
+      endif()
+    endforeach()
+    list(LENGTH arg_PLUGIN count)
     if(NOT count EQUAL 1)
       message(FATAL_ERROR "tenon_add_plugin_test(${name}): call it behind tenon_add_plugin(), or name one: PLUGIN <name>")
     endif()
-    list(TRANSFORM targets REPLACE "_raw$" "" OUTPUT_VARIABLE arg_PLUGIN)
   endif()
   if(NOT TARGET ${arg_PLUGIN}_raw)
     message(FATAL_ERROR "tenon_add_plugin_test(${name}): tenon_add_plugin() has made no plugin ${arg_PLUGIN}")
@@ -36,9 +40,8 @@ function(tenon_add_plugin_test name)
   endif()
 
   set(raw ${arg_PLUGIN}_raw)
-  get_target_property(sources ${raw} SOURCES)
-  list(FILTER sources EXCLUDE REGEX "_entry\\.cxx$")  # a program has no entry, and exports nothing
-  add_executable(${name} ${tests} ${sources})
+  # A program has no entry, and exports nothing.
+  add_executable(${name} ${tests} "$<FILTER:$<TARGET_OBJECTS:${raw}>,EXCLUDE,${arg_PLUGIN}_entry\\.cxx>")
   target_compile_features(${name} PRIVATE cxx_std_20)
   foreach(property INCLUDE_DIRECTORIES COMPILE_DEFINITIONS COMPILE_OPTIONS LINK_LIBRARIES)
     get_target_property(values ${raw} ${property})
@@ -48,7 +51,9 @@ function(tenon_add_plugin_test name)
   endforeach()
   get_target_property(libraries ${raw} LINK_LIBRARIES)
   target_link_libraries(${name} PRIVATE Tenon::harness GTest::gtest_main)
-  set_target_properties(${name} PROPERTIES CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON)
+  # For a program the property would mean -fPIE, with which gcc does not take the plugin's precompiled header.
+  target_compile_options(${name} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fPIC>)
+  set_target_properties(${name} PROPERTIES CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE OFF)
   if("Tenon::torch" IN_LIST libraries)
     target_link_libraries(${name} PRIVATE Tenon::harness_torch)
     target_link_options(${name} PRIVATE -Wl,--no-as-needed)

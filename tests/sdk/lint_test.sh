@@ -40,6 +40,18 @@ source_of two 'static_cast<void>(std::rand()); std::signal(SIGINT, SIG_IGN)' $'#
 refused two 'calls signal, which replaces a signal handler: those belong to the host'
 refused two 'and calls rand, which'
 
+source_of other 'execl("/bin/true", "true", nullptr)' '#include <unistd.h>' | plugin_project other
+refused other 'calls execl, which puts another program into the place of the whole process'
+source_of fast '' '' | plugin_project fast
+echo 'target_link_options(fast_raw PRIVATE -Ofast)' >> "$work/fast/CMakeLists.txt"
+if "${CXX:-c++}" --version | grep -q '(.*) 1[0-2]\.'; then  # gcc 13 leaves it out of shared libraries
+  refused fast 'is linked with -ffast-math, -funsafe-math-optimizations or -Ofast'
+fi
+
+source_of debug '' '' | plugin_project debug
+echo 'target_compile_definitions(debug_raw PRIVATE _GLIBCXX_DEBUG)' >> "$work/debug/CMakeLists.txt"
+refused debug 'string=cxx11 debug=1", but Tenon with "'
+
 source_of open 'open_to_all()' 'extern "C" __attribute__((visibility("default"))) void open_to_all() {}' |
   plugin_project open
 echo 'set_target_properties(open_raw PROPERTIES LINK_OPTIONS "")' >> "$work/open/CMakeLists.txt"
