@@ -17,7 +17,9 @@ sys.path.insert(0, str(pathlib.Path(os.environ["TENON_SOURCE_DIR"]) / "tests" / 
 from program import COMMANDS, SOURCE, ProgramTest  # noqa: E402
 
 README = SOURCE / "README.md"
-DOCS = sorted((SOURCE / "sdk" / "docs").glob("*.md"))
+DOCS = sorted((SOURCE / "sdk" / "docs").rglob("*.md"))
+# Their pipelines need the plugins that they build: sdk/guide_test.py runs them.
+GUIDE = [page for page in DOCS if page.name == "plugins.md" or page.parent.name == "kinds"]
 PAGES = [README, *DOCS, *sorted((SOURCE / "sdk" / "examples").glob("**/*.md"))]
 SDK = SOURCE / "sdk"
 
@@ -115,7 +117,7 @@ class DocsTest(ProgramTest):
     def test_every_pipeline_and_every_overlay_of_the_pages_is_without_fault_and_runs(self):
         self.write_data()
         counted = 0
-        for page in DOCS:
+        for page in [page for page in DOCS if page not in GUIDE]:
             for line, arguments in self.pipelines_of(page):
                 with self.subTest(page=page.name, line=line):
                     if "teacher.safetensors" in (self.folder / arguments[-1]).read_text():
