@@ -13,7 +13,9 @@ class PluginsDiffTest(ProgramTest):
     def setUp(self):
         super().setUp()
         self.old = self.folder / "old.json"
-        subprocess.run(["objcopy", f"--dump-section=.tenon.manifest={self.old}", LOSSES, "/dev/null"], check=True)
+        # It always writes a copy; as root it would make /dev/null a regular file.
+        copy = self.folder / "copy.so"
+        subprocess.run(["objcopy", f"--dump-section=.tenon.manifest={self.old}", LOSSES, copy], check=True)
         self.manifest = json.loads(self.old.read_bytes().rstrip(b"\0"))
         self.old.write_text(json.dumps(self.manifest))
 
