@@ -43,12 +43,15 @@ class Runtime::Content {
   std::unique_ptr<core::CrashHandlers> crash_handlers_;
 };
 
-/// Resolves and checks; `earlier` findings come first. \throws Error.
+/// What was found, and components of the program. \throws core::Refusal where one of these cannot be had beside it.
+[[nodiscard]] core::Catalogue with_linked(const core::Catalogue& found, std::vector<core::PluginInfo> linked);
+
+/// Resolves, builds and checks; what was found and is no error becomes warnings(). \throws Error.
 [[nodiscard]] std::shared_ptr<const Pipeline::Content> read_pipeline(const core::ResolveRequest& request,
                                                                      const core::Catalogue& catalogue,
                                                                      core::GraphRules rules, std::string_view outcome);
 
-/// What `request` needs to hide secrets of components that the catalogue knows.
+/// A request that knows which parameters of the catalogue's components are secret.
 [[nodiscard]] core::ResolveRequest resolve_request(const std::filesystem::path& file,
                                                    const std::vector<std::filesystem::path>& overlays,
                                                    const std::vector<std::string>& sets,

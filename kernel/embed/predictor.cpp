@@ -126,7 +126,7 @@ class Predictor::Content {
     rows_->fields = options.fields;
     rows_->data.resize(options.fields.size());
     rows_->row_shapes.resize(options.fields.size());
-    const core::Catalogue catalogue = runtime_->catalogue().with({rows_plugin(rows_)});
+    const core::Catalogue catalogue = with_linked(runtime_->catalogue(), {rows_plugin(rows_)});
     const std::shared_ptr<const Pipeline::Content> pipeline = read_pipeline_of(place_, options, catalogue);
     worker_.run([&] {
       engine::PredictRequest request{.graph = pipeline->graph,

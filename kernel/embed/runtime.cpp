@@ -19,16 +19,20 @@ core::Catalogue scan(const RuntimeOptions& options, const std::vector<Components
   std::vector<core::PluginInfo> linked;
   linked.reserve(own.size());
   for (const Components& components : own) linked.push_back(components.content()->plugin());
+  return with_linked(found, std::move(linked));
+}
+
+}  // namespace
+
+core::Catalogue with_linked(const core::Catalogue& found, std::vector<core::PluginInfo> linked) {
   const std::size_t refused_before = found.refused().size();
-  core::Catalogue all = found.with(linked);
+  core::Catalogue all = found.with(std::move(linked));
   if (all.refused().size() > refused_before) {
     const core::RefusedPlugin& refused = all.refused()[refused_before];
     throw core::Refusal(refused.reason, refused.id + ": " + refused.message);
   }
   return all;
 }
-
-}  // namespace
 
 Runtime::Content::Content(const RuntimeOptions& options, const std::vector<Components>& own)
     : options_(options), catalogue_(scan(options, own)) {

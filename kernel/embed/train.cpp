@@ -74,7 +74,7 @@ void attach(Prepared& run, const TrainOptions& options) {
   Components own("org.tenon.embedding", TENON_VERSION);
   own.add<Callback>("callback", "Hands events to the program that embeds the kernel", options.observer);
   // Nodes keep pointing into the catalogue that they were built from, which `run` keeps alive through the pipeline.
-  run.catalogue = run.catalogue.with({own.content()->plugin()});
+  run.catalogue = with_linked(run.catalogue, {own.content()->plugin()});
   run.graph.observe.push_back({.use = "observer:callback",
                                .component = "callback",
                                .info = run.catalogue.find("observer:callback"),

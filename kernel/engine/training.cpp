@@ -244,15 +244,18 @@ void Training::update(const PhaseWork& work, const Window& window, int64_t repet
   optimization_.unscale(precision_.scale());
   const at::Tensor norm = optimization_.norm();
   at::Tensor found_inf;
+  bool finite = true;
   if (device_.is_cpu()) {
     const auto value = norm.item<double>();
     if (!std::isfinite(value)) diverged(work, value, sums, window);
   } else {
     found_inf = at::isfinite(norm).logical_not().to(at::kFloat);
+    // Waits for the device, so that only a policy with a scale pays for it, and hears of an overflow.
+    if (precision_.scale() != 1) finite = found_inf.item<float>() == 0;
   }
   if (fit_.clip_norm) optimization_.clip(norm, *fit_.clip_norm);
   optimization_.step(progress(), found_inf);
-  precision_.update(true);
+  precision_.update(finite);
   log_.add(work.phase.losses, sums.sums, sums.weights, norm);
 }
 

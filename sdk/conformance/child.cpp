@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <thread>
 
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
@@ -140,7 +141,12 @@ bool read_all(int pipe, pid_t child, std::chrono::steady_clock::time_point deadl
       char buffer[4096];
       const ssize_t count = ::read(pipe, buffer, sizeof(buffer));
       if (count < 0 && errno == EINTR) continue;
-      if (count <= 0) return true;
+      if (count <= 0) {  // it has closed the pipe, which is not yet its end
+        if (has_ended(child)) return true;
+        std::this_thread::sleep_for(std::chrono::milliseconds(kPause));
+        if (std::chrono::steady_clock::now() > deadline) return false;
+        continue;
+      }
       text.append(buffer, static_cast<std::size_t>(count));
     } else if (over) {
       return true;
@@ -172,10 +178,13 @@ Outcome run_case(const Case& test, const Subject& subject, std::chrono::millisec
   std::string text;
   const bool in_time = read_all(from.get(), child, begin + limit, text);
   if (!in_time) ::kill(child, SIGKILL);
+  siginfo_t ended{};
+  while (::waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
+  }
+  ::kill(-child, SIGKILL);  // what it has started; before its number may belong to another
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
-  ::kill(-child, SIGKILL);
   Outcome outcome;
   outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   const Json said = Json::parse(text, nullptr, false);

@@ -104,7 +104,7 @@ Json plain_object(const Json& schema) {
 std::vector<Json> alternatives(const Json& schema, const std::string& name, const std::vector<std::string>& words) {
   std::vector<Json> values;
   if (schema.contains("default")) add(values, schema["default"]);
-  if (schema.contains("const")) add(values, schema["const"]);
+  if (schema.contains("const")) return {schema["const"]};
   if (schema.contains("enum")) {
     for (const Json& each : schema["enum"]) add(values, each);
     return values;

@@ -79,7 +79,7 @@ class EmbedTest : public testing::Test {
 
   /// The exit code of `tenon`; what it says goes to a file.
   [[nodiscard]] int tenon(const std::string& arguments) const {
-    const std::string command = "cd '" + folder_.string() + "' && " + TENON_BUILD_DIR + "/bin/tenon " + arguments +
+    const std::string command = "cd '" + folder_.string() + "' && '" + TENON_BUILD_DIR + "/bin/tenon' " + arguments +
                                 " > tenon.out 2> tenon.err < /dev/null";
     const int status = std::system(command.c_str());  // NOLINT(cert-env33-c): the build's own program
     return WEXITSTATUS(status);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <future>
 #include <set>
@@ -130,8 +131,10 @@ TEST_F(TrainingTest, AStopFromAnotherThreadLeavesACheckpointThatTenonGoesOnFromT
 
   std::promise<void> begun;
   std::stop_source stop;
-  std::jthread other([&, seen = begun.get_future()] {
-    seen.wait();
+  std::jthread other([&, seen = begun.get_future()](const std::stop_token& given_up) {  // when train() throws
+    while (seen.wait_for(std::chrono::milliseconds(20)) != std::future_status::ready) {
+      if (given_up.stop_requested()) return;
+    }
     stop.request_stop();
   });
   bool told = false;

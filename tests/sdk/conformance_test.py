@@ -10,6 +10,8 @@ import sys
 import tempfile
 import time
 
+os.umask(0o022)  # a plugin that its group may write to is not trusted
+
 BUILD = pathlib.Path(os.environ["TENON_BUILD_DIR"])
 TENON = BUILD / "bin/tenon"
 PLUGINS = BUILD / "lib/tenon/plugins"

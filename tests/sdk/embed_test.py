@@ -8,6 +8,8 @@ import subprocess
 import sys
 import tempfile
 
+os.umask(0o022)  # a plugin that its group may write to is not trusted
+
 BUILD = pathlib.Path(os.environ["TENON_BUILD_DIR"])
 SOURCE = pathlib.Path(os.environ["TENON_SOURCE_DIR"])
 ENVIRONMENT = {name: value for name, value in os.environ.items()
@@ -38,7 +40,7 @@ int main(int, char** argv) {
 
 
 def run(*words, cwd, codes=(0,), env=ENVIRONMENT):
-    made = subprocess.run([str(word) for word in words], cwd=cwd, env=env, capture_output=True, text=True, timeout=120,
+    made = subprocess.run([str(word) for word in words], cwd=cwd, env=env, capture_output=True, text=True, timeout=600,
                           check=False)
     if made.returncode not in codes:
         print(f"FAILED: {words}: exit {made.returncode}\n{made.stdout[-4000:]}{made.stderr[-4000:]}")

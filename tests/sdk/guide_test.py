@@ -11,6 +11,8 @@ import sys
 import tempfile
 import unittest
 
+os.umask(0o022)  # a plugin that its group may write to is not trusted
+
 SOURCE = pathlib.Path(os.environ["TENON_SOURCE_DIR"])
 BUILD = pathlib.Path(os.environ["TENON_BUILD_DIR"])
 sys.path[:0] = [str(SOURCE / "tests"), str(SOURCE / "tests" / "hosts" / "tenon")]

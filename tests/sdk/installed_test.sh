@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # What a third party does: an installed Tenon in another place, a plugin of one's own, and the families built against it.
 set -euo pipefail
+umask 022 # a plugin that its group may write to is not trusted
 
 source_dir=${TENON_SOURCE_DIR:?}
 build_dir=${TENON_BUILD_DIR:?}

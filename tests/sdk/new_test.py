@@ -14,11 +14,13 @@ import sys
 import tempfile
 import time
 
+os.umask(0o022)  # a plugin that its group may write to is not trusted
+
 BUILD = pathlib.Path(os.environ["TENON_BUILD_DIR"])
 KINDS = ["dataset", "transform", "model", "loss", "optimizer", "schedule", "metric", "precision", "distributed",
          "exporter", "observer"]
 ALONE = "dataset"
-WITH_CUDA = ["transform", "loss"]
+WITH_CUDA = {"transform": "gamma", "loss": "round"}  # C has functions of these names
 FLAGS = "-O0 -Wall -Wextra -Wshadow -Wconversion -Werror"  # -O0: compiled once, and run for seconds
 CUDA_FLAGS = "-Xcompiler=-Wall,-Wextra,-Wconversion,-Werror"
 ALL = """cmake_minimum_required(VERSION 3.25)
@@ -52,11 +54,14 @@ class Workplace:
         self.folder = folder
         self.prefix = folder / "prefix"
         self.tenon = self.prefix / "bin/tenon"
+        self.temporary = folder / "temporary"
+        self.temporary.mkdir()
         (folder / "home").mkdir()
         (folder / "all").mkdir()
         self.environment = {name: value for name, value in os.environ.items()
                             if name not in ("TENON_PLUGIN_PATH", "CMAKE_GENERATOR")}
-        self.environment["HOME"] = str(folder / "home")
+        self.environment |= {"HOME": str(folder / "home"), "TMPDIR": str(self.temporary),
+                             "TEST_TMPDIR": str(self.temporary)}
         self.must("cmake", "--install", BUILD, "--prefix", self.prefix)
 
     def run(self, *words, **more):
@@ -125,6 +130,14 @@ class Workplace:
             return f"{kind}: run: exit {ran.returncode}\n{ran.stdout}{ran.stderr}"
         return ""
 
+    def has_nvcc(self):
+        """One that takes C++20 from the compiler beside it."""
+        nvcc = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
+        if not os.path.exists(nvcc):
+            return False
+        (self.folder / "empty.cu").touch()
+        return self.run(nvcc, "-std=c++20", "-c", "empty.cu", "-o", "empty.o").returncode == 0
+
     def without_nvcc(self):
         """One sentence, and what to do."""
         self.new("transform", "no_compiler", "no_compiler", "--cuda")
@@ -142,16 +155,16 @@ def main():
         place = Workplace(pathlib.Path(folder).resolve())
         place.all_kinds()
         place.alone()
-        cuda = shutil.which("nvcc") or os.path.exists("/usr/local/cuda/bin/nvcc")
+        cuda = place.has_nvcc()
         plugins = [(kind, f"own_{kind}") for kind in KINDS if kind != ALONE]
         for kind, name in plugins:
             place.new(kind, name, f"all/{name}")
         if cuda:
-            for kind in WITH_CUDA:
-                plugins.append((kind, f"gpu_{kind}"))
-                place.new(kind, f"gpu_{kind}", f"all/gpu_{kind}", "--cuda")
+            for kind, name in WITH_CUDA.items():
+                plugins.append((kind, name))
+                place.new(kind, name, f"all/{name}", "--cuda")
         else:
-            print("skipped: the variants with sources for CUDA: nvcc is not installed")
+            print("skipped: the variants with sources for CUDA: no nvcc that compiles C++20 is installed")
         place.together(plugins, cuda)
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
             problems = [problem for problem in pool.map(place.proves, plugins) if problem]
@@ -159,6 +172,8 @@ def main():
             sys.exit("FAILED: " + "\n".join(problems))
         say("checked, and their pipelines run")
         place.without_nvcc()
+        if left := list(place.temporary.iterdir()):
+            sys.exit(f"FAILED: temporary files are left: {left}")
         say(f"passed: {len(plugins) + 1} plugins")
 
 

@@ -7,6 +7,8 @@ import subprocess
 import sys
 import time
 
+os.umask(0o022)  # a plugin that its group may write to is not trusted
+
 BUILD = pathlib.Path(os.environ["TENON_BUILD_DIR"])
 TENON = BUILD / "bin/tenon"
 PLANTED = BUILD / "tests/plugins/planted"
@@ -26,11 +28,13 @@ FAULTS = {
     "transform:foreign_exception": {"errors.type": "throws int"},
     "transform:hangs": {"errors.type": "ended after"},
     "transform:divides_by_zero": {"parameters.fuzz": "SIGABRT", "parameters.used": "SIGABRT"},
+    "transform:refuses_only": {"parameters.used": "has no effect"},
     "optimizer:forgets": {"state.restored": "goes on differently"},
     "loss:ignores_parameter": {"parameters.used": '"unused" has no effect'},
     "loss:wrong_gradient": {"loss.gradcheck": "backward says"},
     "metric:leaks": {"memory.cycles": "bytes behind"},
     "model:baked": {"model.trace": "batch of 4"},
+    "schedule:counts_calls": {"schedule.repeated": "asked twice"},
     "schedule:crashes": {"state.damaged": "SIGABRT"},
 }
 

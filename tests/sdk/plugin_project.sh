@@ -1,6 +1,7 @@
 # For scripts that build plugins as a third party does: installs the build, and makes projects of one plugin each.
 # To be sourced; sets `work`, a folder that goes at the end, and `prefix`.
 set -euo pipefail
+umask 022 # a plugin that its group may write to is not trusted
 
 build_dir=${TENON_BUILD_DIR:?}
 work=$(mktemp -d)

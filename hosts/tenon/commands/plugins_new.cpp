@@ -15,6 +15,7 @@
 #include <fmt/ranges.h>
 
 #include <core/plugin/catalogue.hpp>
+#include <core/plugin/manifest_texts.hpp>
 #include <core/storage/file.hpp>
 #include <core/storage/scratch_folder.hpp>
 #include <core/text/suggest.hpp>
@@ -81,7 +82,7 @@ NewPlugin new_plugin(const Arguments& arguments, Console& console) {
     throw Error(ErrorCode::kConfig, fmt::format("{} is no name for a plugin: {}", core::quoted(plugin.name), fault));
   }
   plugin.id = arguments.value("id").value_or("org.example." + plugin.name);
-  if (!is_plugin_id(plugin.id)) {
+  if (!core::is_plugin_id(plugin.id)) {
     throw UsageError(
         {fmt::format("--id takes a reverse domain name of lower-case letters, such as org.example.{}, not {}",
                      plugin.name, core::quoted(plugin.id))},
@@ -95,8 +96,9 @@ NewPlugin new_plugin(const Arguments& arguments, Console& console) {
                             there->id(), catalogue.plugin_of(*there).id));
   }
   if (const core::PluginInfo* const there = catalogue.plugin(plugin.id)) {
-    throw Error(ErrorCode::kConfig, fmt::format("there is a plugin {} already, {}: choose another id with --id",
-                                                plugin.id, there->path.string()));
+    throw Error(ErrorCode::kConfig,
+                fmt::format("there is a plugin {} already, {}: choose another id with --id", plugin.id,
+                            there->built_in() ? "the kernel itself" : there->path.string()));
   }
   return plugin;
 }

@@ -154,7 +154,7 @@ std::string snake_case(std::string_view name) {
       continue;
     }
     const bool word = is_upper(c) && i > 0 && (is_lower(name[i - 1]) || is_digit(name[i - 1]));
-    if (word) out += '_';
+    if (word && !out.empty()) out += '_';
     if (!out.empty() || !is_digit(c)) out += is_upper(c) ? static_cast<char>(c - 'A' + 'a') : c;
   }
   while (out.ends_with('_')) out.pop_back();
@@ -206,17 +206,6 @@ std::string fault_of_plugin_name(const std::string& name) {
   }
   if (name.ends_with("_test")) return "a source file whose name ends in _test counts as a test; choose another ending";
   return {};
-}
-
-bool is_plugin_id(std::string_view id) noexcept {
-  if (id.empty() || !is_lower(id.front()) || id.size() > 200 || id.find('.') == std::string_view::npos) return false;
-  bool start = false;
-  for (const char c : id) {
-    if (!is_lower(c) && !is_digit(c) && c != '_' && c != '-' && c != '.') return false;
-    if (c == '.' && start) return false;
-    start = c == '.';
-  }
-  return !start;
 }
 
 }  // namespace tenon::host

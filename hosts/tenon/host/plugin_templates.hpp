@@ -38,7 +38,4 @@ struct PluginFile {
 /// Why a plugin cannot be called so, with the cure; empty when it can.
 [[nodiscard]] std::string fault_of_plugin_name(const std::string& name);
 
-/// Whether the text is a reverse domain name, such as org.example.cutout.
-[[nodiscard]] bool is_plugin_id(std::string_view id) noexcept;
-
 }  // namespace tenon::host

@@ -153,8 +153,9 @@ MetricOutput metric_from(const Json& json, const std::string& pointer) {
   return output;
 }
 
-/// Texts for people are shown as they are; values are always shown as JSON, in which nothing is hidden.
-void require_plain_texts(const Json& json, const std::string& pointer) {
+/// Texts for people are shown as they are; values are always shown as JSON, in which nothing is hidden. `names`: the
+/// members of `json` are called as an author likes, and not by the words of a schema.
+void require_plain_texts(const Json& json, const std::string& pointer, bool names = false) {
   constexpr std::array<std::string_view, 5> kValues{"default", "enum", "const", "example", "pattern"};
   if (json.is_string() && has_control_characters(json.get_ref<const std::string&>())) {
     throw wrong(pointer, "it holds control characters");
@@ -162,8 +163,8 @@ void require_plain_texts(const Json& json, const std::string& pointer) {
   if (!json.is_structured()) return;
   for (const auto& [key, value] : json.items()) {
     if (has_control_characters(key)) throw wrong(pointer, "a member's name holds control characters");
-    if (std::ranges::find(kValues, key) == kValues.end()) {
-      require_plain_texts(value, fmt::format("{}/{}", pointer, key));
+    if (names || std::ranges::find(kValues, key) == kValues.end()) {
+      require_plain_texts(value, fmt::format("{}/{}", pointer, key), !names && key == "properties");
     }
   }
 }

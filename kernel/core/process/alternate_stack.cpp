@@ -40,6 +40,7 @@ AlternateStack::AlternateStack(const char* what, int number) : before_(thread_la
 }
 
 AlternateStack::~AlternateStack() {
+  if (owner_ != std::this_thread::get_id()) return;  // the memory is that thread's stack for signals still
   thread_label = before_;
   if (memory_ == nullptr) return;
   stack_t none = {};

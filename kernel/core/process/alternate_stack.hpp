@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <thread>
 
 namespace tenon::core {
 
@@ -15,7 +16,8 @@ struct ThreadLabel {
 extern thread_local constinit ThreadLabel thread_label [[gnu::tls_model("initial-exec")]];
 
 /// Names the thread that makes it, and where crashes are handled gives it a stack of its own for them, so that a stack
-/// overflow can be told too. Made first and destroyed last in a thread; one that has such a stack keeps it.
+/// overflow can be told too. Made first and destroyed last in a thread; one that has such a stack keeps it, also where
+/// another thread destroys this object.
 class AlternateStack {
  public:
   /// `what` is a literal.
@@ -26,6 +28,7 @@ class AlternateStack {
 
  private:
   ThreadLabel before_;
+  std::thread::id owner_ = std::this_thread::get_id();
   void* memory_ = nullptr;
   std::size_t size_ = 0;
 };

@@ -140,7 +140,9 @@ bool comes_before(std::string_view a, std::string_view b) {
     std::string_view number_a = digits(rest_a);
     std::string_view number_b = digits(rest_b);
     if (number_a.empty() || number_b.empty()) {
-      if (rest_a.front() != rest_b.front()) return rest_a.front() < rest_b.front();
+      const auto byte_a = static_cast<unsigned char>(rest_a.front());
+      const auto byte_b = static_cast<unsigned char>(rest_b.front());
+      if (byte_a != byte_b) return byte_a < byte_b;
       rest_a.remove_prefix(1);
       rest_b.remove_prefix(1);
       continue;

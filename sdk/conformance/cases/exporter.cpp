@@ -75,7 +75,8 @@ constexpr Case kStored{"exporter.tensors", "The tensors in its file are the mode
                        "exporter", &stored};
 TENON_CASE(kStored);
 
-void world(Bench& bench) {
+/// Its ranks say who they are.
+void try_ranks(Bench& bench) {
   const auto made = harness::Registry::as<Distributed>(bench.subject().make(bench.params()));
   auto* const in_process = harness::ability<InProcess>(*made);
   const int64_t ranks = in_process == nullptr ? made->join().world() : in_process->ranks();
@@ -86,6 +87,10 @@ void world(Bench& bench) {
                            in_process->rank(rank).world()),
                "give each rank its own collectives", bench.params());
   }
+}
+
+void world(Bench& bench) {
+  try_ranks(bench);
   if (!bench.findings().empty()) return;
   const auto working = harness::Registry::as<Distributed>(bench.subject().make(bench.params()));
   const auto report = [&](const std::vector<std::string>& faults, const char* cure) {

@@ -128,6 +128,16 @@ constexpr Case kFuzz{"parameters.fuzz",
                      "", &fuzz};
 TENON_CASE(kFuzz);
 
+/// Whether the component can be made with these parameters: a refusal is no effect of the one that was changed.
+bool takes(const Subject& subject, const Json& params) {
+  try {
+    (void)subject.make(params);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 /// All that shows with these parameters: also an error.
 Seen effect_of(const Subject& subject, const Json& params, const std::vector<Trial>& trials) {
   Seen seen;
@@ -160,10 +170,11 @@ void used(Bench& bench) {
     for (std::size_t i = 0; i < around.size() && !shows; ++i) {
       if (before[i].empty()) before[i] = effect_of(subject, around[i], bench.trials());
       for (const Json& value : alternatives(property, name, words)) {
-        if (value == around[i][name]) continue;
+        if (around[i].value(name, Json()) == value) continue;
         Json params = around[i];
         params[name] = value;
         bench.doing(fmt::format("use with {}", params.dump()));
+        if (!takes(subject, params)) continue;
         ++tried;
         if (effect_of(subject, params, bench.trials()) == before[i]) continue;
         shows = true;

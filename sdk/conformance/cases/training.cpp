@@ -92,6 +92,29 @@ void factors(Bench& bench) {
   }
 }
 
+void repeated(Bench& bench) {
+  const Trial& trial = bench.trial();
+  const auto schedule = harness::Registry::as<Schedule>(bench.subject().make(trial.params));
+  harness::Course course;
+  course.steps = 200;
+  bench.doing("asking twice before each of 200 steps");
+  try {
+    for (int64_t applied = 0; applied < course.steps; ++applied) {
+      const double first = schedule->factor(course.at(applied));
+      const double second = schedule->factor(course.at(applied));
+      if (first == second) continue;
+      return bench.fail(fmt::format("asked twice before step {} it gives {}, then {}", applied, first, second),
+                        "follow progress.applied and count no calls: it is asked any number of times", trial.params);
+    }
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kConfig) throw;  // else it is too long or too short a run for these parameters
+  }
+}
+
+constexpr Case kRepeated{"schedule.repeated", "Asked twice with the same progress, it gives the same factor.",
+                         "schedule", &repeated};
+TENON_CASE(kRepeated);
+
 constexpr Case kFactors{"schedule.factors", "Every factor is finite and at least 0, in runs of 1, 20 and 1000 steps.",
                         "schedule", &factors};
 TENON_CASE(kFactors);

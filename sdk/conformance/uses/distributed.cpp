@@ -2,8 +2,10 @@
 #include <conformance/use.hpp>
 
 #include <ATen/ATen.h>
+#include <fmt/format.h>
 
 #include <tenon/components/distributed.hpp>
+#include <tenon/error.hpp>
 #include <tenon/harness/collectives.hpp>
 
 namespace tenon::conformance {
@@ -17,6 +19,11 @@ class UseDistributed final : public UseOf<Distributed> {
     make();
     in_process_ = harness::ability<InProcess>(*made_);
     if (in_process_ == nullptr) alone_ = &made_->join();
+    for (int64_t rank = 0; in_process_ != nullptr && rank < in_process_->ranks(); ++rank) {
+      const int64_t said = in_process_->rank(rank).rank();
+      if (said == rank) continue;
+      throw Error(ErrorCode::kPlugin, fmt::format("rank({}) says that it is rank {}", rank, said));
+    }
   }
 
   void go(int64_t from, int64_t to, Seen& seen) override {

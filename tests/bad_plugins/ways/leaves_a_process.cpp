@@ -4,7 +4,7 @@
 namespace {
 [[gnu::constructor]] void start() {
   if (::fork() != 0) return;
-  (void)::sleep(25);
+  (void)::sleep(100);
   ::_exit(0);
 }
 }  // namespace

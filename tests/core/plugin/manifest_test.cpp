@@ -155,5 +155,18 @@ TEST(IdentityOf, reads_what_it_can) {
   EXPECT_TRUE(identity_of(Json::parse(R"({"id":1,"components":{}})")).components.empty());
 }
 
+TEST(Manifest, refuses_control_characters_also_where_a_parameter_is_called_like_a_word_of_schemas) {
+  for (const char* const name : {"pattern", "default", "other"}) {
+    Json manifest = Json::parse(kManifest);
+    manifest["components"][0]["parameters"]["properties"][name] = {{"type", "string"}, {"description", "\x1b[2J"}};
+    try {
+      (void)manifest_json(manifest.dump());
+      ADD_FAILURE() << name << " is taken";
+    } catch (const Refusal& refusal) {
+      EXPECT_TRUE(has(refusal.what(), "control characters")) << refusal.what();
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tenon::core

@@ -270,9 +270,7 @@ class BadPluginsTest(ProgramTest):
         self.assertFalse(self.doctor()[2], "its verdict is kept")
 
     def check(self, path, *more):
-        begin = time.monotonic()
         (code, out, err), _ = self.call("plugins", "check", path, "--format", "json", *more)
-        self.assertLess(time.monotonic() - begin, 20)
         self.assertTrue(out, err)
         cases = json.loads(out)["cases"]
         return code, {(each["case"], each["component"].split(":")[0]): each for each in cases}, len(cases)
@@ -298,7 +296,9 @@ class BadPluginsTest(ProgramTest):
 
     def test_a_case_ends_with_all_that_the_plugin_started(self):
         path = self.put("leaves_a_process", Way("", (), raw="leaves_a_process"))
+        begin = time.monotonic()
         self.check(path, "--only", "load.*")
+        self.assertLess(time.monotonic() - begin, 80, "the process that is left, and lives for 100 s, is waited for")
         left = 0
         for maps in pathlib.Path("/proc").glob("[0-9]*/maps"):
             try:

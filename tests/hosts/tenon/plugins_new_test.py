@@ -59,6 +59,7 @@ class PluginsNewTest(ProgramTest):
         files = self.files_of("focal")
         self.assertIn("LICENCE Apache-2.0 TORCH)", files["CMakeLists.txt"])
         self.assertIn("find_package(Tenon REQUIRED)\ntenon_enable_cuda()\n", files["CMakeLists.txt"])
+        self.assertIn("\nnamespace focal_plugin {", files["focal.cpp"], "a function of C may be called like the plugin")
         self.assertTrue(any(name.endswith(".cu") for name in files))
         for name, text in files.items():
             self.assertNotRegex(name + text, r"my_|My[A-Z]|@[A-Z]+@")
@@ -123,6 +124,7 @@ class PluginsNewTest(ProgramTest):
             (["loss", "focal__loss"], 2, 'did you mean "focal_loss"?'),
             (["loss", "focal_"], 2, 'did you mean "focal"?'),
             (["loss", "2focal"], 2, 'did you mean "focal"?'),
+            (["loss", "3DCrop"], 2, 'did you mean "dcrop"?'),
             (["loss", "../focal"], 2, 'did you mean "focal"?'),
             (["loss", "ü"], 2, "begins with a lower-case letter"),
             (["loss", "Class"], 2, "single underscores"),
@@ -137,7 +139,8 @@ class PluginsNewTest(ProgramTest):
             (["loss", "mine", "--id", "Org.example"], 2, "a reverse domain name"),
             (["loss", "mine", "--id", "org..example"], 2, "a reverse domain name"),
             (["loss", "mine", "--id", "org.example."], 2, "a reverse domain name"),
-            (["loss", "mine", "--id", "org.tenon.losses"], 2, "choose another id with --id"),
+            (["loss", "mine", "--id", "org.tenon.losses"], 2, "tenon_losses.so: choose another id with --id"),
+            (["loss", "mine", "--id", "org.tenon.kernel"], 2, "already, the kernel itself: choose another id with --id"),
             (["loss", "mine", "--out", ""], 2, "--out takes the name of a folder"),
             (["loss", "mine", "--out", "no/such"], 2, "no is no folder; make it first"),
             (["loss", "mine", "--out", "digits.json/x"], 2, "digits.json is no folder"),

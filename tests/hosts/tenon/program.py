@@ -13,6 +13,8 @@ import termios
 import unittest
 from typing import NamedTuple
 
+os.umask(0o022)  # a plugin that its group may write to is not trusted
+
 BUILD = pathlib.Path(os.environ["TENON_BUILD_DIR"])
 SOURCE = pathlib.Path(os.environ["TENON_SOURCE_DIR"])
 PROGRAM = BUILD / "bin" / "tenon"

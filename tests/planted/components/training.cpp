@@ -153,6 +153,22 @@ class Crashes final : public tenon::Schedule {
   std::vector<double> factors_{1, 0.5, 0.25, 0.125};
 };
 
+/// Takes the number of calls for the number of steps.
+class CountsCalls final : public tenon::Schedule {
+ public:
+  explicit CountsCalls(const tenon::NoParams& /*params*/) {}
+
+  static std::vector<std::string> traits() { return {"stateful"}; }
+
+  [[nodiscard]] double factor(const tenon::Progress& /*progress*/) override {
+    return 1.0 / static_cast<double>(++calls_);
+  }
+  void state(tenon::StateIo& io) override { io.io("calls", calls_); }
+
+ private:
+  int64_t calls_ = 0;
+};
+
 }  // namespace
 
 TENON_COMPONENT(Forgets, LrParams, "forgets", "Does not save its momentum")
@@ -161,3 +177,4 @@ TENON_COMPONENT(WrongGradient, tenon::NoParams, "wrong_gradient", "Has half of i
 TENON_COMPONENT(Leaks, tenon::NoParams, "leaks", "Leaves memory behind")
 TENON_COMPONENT(Baked, tenon::NoParams, "baked", "Can be traced for one batch size alone")
 TENON_COMPONENT(Crashes, tenon::NoParams, "crashes", "Ends the process for a damaged state")
+TENON_COMPONENT(CountsCalls, tenon::NoParams, "counts_calls", "Counts its calls as steps")

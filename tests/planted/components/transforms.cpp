@@ -2,6 +2,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 
 #include <tenon/components/transform.hpp>
 #include <tenon/random.hpp>
@@ -44,6 +45,24 @@ class AddsToX : public tenon::Transform {
 class Sound final : public AddsToX {
  public:
   explicit Sound(const tenon::NoParams& /*params*/) {}
+};
+
+struct UnusedParams {
+  double low = 0;
+  std::optional<double> high;
+
+  TENON_PARAMS(UnusedParams, tenon::field(&UnusedParams::low, "low", "Compared, and never used").min(0).max(1),
+               tenon::field(&UnusedParams::high, "high", "Never used").min(0).max(1))
+};
+
+/// Refuses what does not fit together, and then uses neither.
+class RefusesOnly final : public AddsToX {
+ public:
+  explicit RefusesOnly(const UnusedParams& params) {
+    if (params.high && params.low > *params.high) {
+      throw tenon::Error(tenon::ErrorCode::kConfig, "\"low\" must not be above \"high\"", "/low");
+    }
+  }
 };
 
 /// Draws from the C library's generator, although the number does not matter.
@@ -161,6 +180,7 @@ class DividesByZero final : public AddsToX {
 
 }  // namespace
 
+TENON_COMPONENT(RefusesOnly, UnusedParams, "refuses_only", "Looks at its parameters and does not use them")
 TENON_COMPONENT(Sound, tenon::NoParams, "sound", "Keeps to the contract")
 TENON_COMPONENT(GlobalRandom, tenon::NoParams, "global_random", "Draws from rand()")
 TENON_COMPONENT(StaticRandom, tenon::NoParams, "static_random", "Draws from a generator of its own")

@@ -200,6 +200,9 @@ std::vector<std::string> abandon_faults(Distributed& backend) {
     } catch (const std::exception& error) {
       faults.expect(ranks, false, when + " throws no tenon::Error, but: " + error.what());
       return;
+    } catch (...) {
+      faults.expect(ranks, false, when + " throws an exception of a foreign type");
+      return;
     }
     faults.expect(ranks, false, when + " does not throw");
   };

@@ -19,14 +19,21 @@ using tenon::harness::open;
 using tenon::harness::read;
 using tenon::harness::refused;
 
-/// Over a file of this content.
-Made<tenon::Dataset> dataset_of(const std::string& content) {
-  const std::filesystem::path file = std::filesystem::path(testing::TempDir()) / "my_dataset_test.txt";
-  std::ofstream(file) << content;
-  return make<tenon::Dataset>("my_dataset", R"({"features": 3, "path": ")" + file.string() + "\"}");
-}
+class MyDatasetTest : public ::testing::Test {
+ protected:
+  void SetUp() override { std::filesystem::remove(file_); }
+  void TearDown() override { std::filesystem::remove(file_); }
 
-TEST(MyDataset, GivesTheClassAndTheFeaturesOfEachLine) {
+  /// Over a file of this content.
+  [[nodiscard]] Made<tenon::Dataset> dataset_of(const std::string& content) const {
+    std::ofstream(file_) << content;
+    return make<tenon::Dataset>("my_dataset", R"({"features": 3, "path": ")" + file_.string() + "\"}");
+  }
+
+  const std::filesystem::path file_ = std::filesystem::current_path() / "my_dataset_test.txt";  // ctest's build folder
+};
+
+TEST_F(MyDatasetTest, GivesTheClassAndTheFeaturesOfEachLine) {
   const auto dataset = dataset_of("1 0.5 -2 3e2\n\n0 4 5 6\n");
   open(*dataset);
   ASSERT_EQ(dataset->size(), 2);
@@ -37,22 +44,22 @@ TEST(MyDataset, GivesTheClassAndTheFeaturesOfEachLine) {
   EXPECT_EQ(read(*dataset, 1).at("x").as<float>()[0], 4);
 }
 
-TEST(MyDataset, NamesTheLineThatDoesNotFit) {
+TEST_F(MyDatasetTest, NamesTheLineThatDoesNotFit) {
   for (const char* const bad : {"1 2 3", "1 2 3 4 5", "one 2 3 4", "-1 2 3 4", "1 2 3 4 #"}) {
     const auto dataset = dataset_of("0 1 2 3\n" + std::string(bad) + "\n");
     EXPECT_TRUE(refused([&] { open(*dataset); }, tenon::ErrorCode::kData, "", ".txt:2: expected")) << bad;
   }
 }
 
-TEST(MyDataset, NamesAFileThatIsMissingOrEmpty) {
+TEST_F(MyDatasetTest, NamesAFileThatIsMissingOrEmpty) {
   const auto missing = make<tenon::Dataset>("my_dataset", R"({"path": "/no/such/file"})");
   EXPECT_TRUE(refused([&] { open(*missing); }, tenon::ErrorCode::kData, "/path", "/no/such/file"));
   const auto empty = dataset_of("\n");
   EXPECT_TRUE(refused([&] { open(*empty); }, tenon::ErrorCode::kData, "/path", "no sample"));
 }
 
-TEST(MyDataset, HasAnotherFingerprintWhenTheDataChanges) {
-  const auto fingerprint_of = [](const std::string& content) {
+TEST_F(MyDatasetTest, HasAnotherFingerprintWhenTheDataChanges) {
+  const auto fingerprint_of = [&](const std::string& content) {
     const auto dataset = dataset_of(content);
     open(*dataset);
     return dataset->fingerprint();

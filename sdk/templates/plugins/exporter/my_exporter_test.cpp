@@ -44,10 +44,13 @@ class TwoOutputs final : public tenon::Model {
 
 class MyExporterTest : public ::testing::Test {
  protected:
-  void SetUp() override { tenon::harness::build(model_, {{"x", tenon::Dtype::kFloat32, {"N", 6}}}); }
+  void SetUp() override {
+    std::filesystem::remove(file_);
+    tenon::harness::build(model_, {{"x", tenon::Dtype::kFloat32, {"N", 6}}});
+  }
   void TearDown() override { std::filesystem::remove(file_); }
 
-  const std::filesystem::path file_ = std::filesystem::path(::testing::TempDir()) / "my_exporter_test.pt";
+  const std::filesystem::path file_ = std::filesystem::current_path() / "my_exporter_test.pt";  // ctest's build folder
   const tenon::Tensors example_{{"x", at::rand({5, 6})}};
   TwoOutputs model_;
 };

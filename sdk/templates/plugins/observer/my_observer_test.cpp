@@ -29,6 +29,7 @@ tenon::harness::Course course() {
 
 class MyObserverTest : public ::testing::Test {
  protected:
+  void SetUp() override { std::filesystem::remove(file_); }
   void TearDown() override { std::filesystem::remove(file_); }
 
   [[nodiscard]] auto observer(const std::string& more = "") const {
@@ -40,7 +41,7 @@ class MyObserverTest : public ::testing::Test {
     return text.str();
   }
 
-  const std::filesystem::path file_ = std::filesystem::path(::testing::TempDir()) / "my_observer_test.csv";
+  const std::filesystem::path file_ = std::filesystem::current_path() / "my_observer_test.csv";  // ctest's build folder
 };
 
 TEST_F(MyObserverTest, WritesALineForEachValidation) {

@@ -26,8 +26,8 @@ struct PredictorOptions {
 /// and outputs, and so the same numbers, as `tenon predict` on the same data. Has one thread of its own, which is where
 /// libtorch works; a loader's `workers`, `shuffle` and `last` do not count.
 ///
-/// Movable; a moved-from one may be destroyed alone. Calls from several threads take turns. It outlives neither the
-/// objects that its Runtime's components were bound to, nor needs the Runtime itself.
+/// A moved-from one may only be destroyed or assigned to. Calls from several threads take turns. It needs the objects
+/// that its Runtime's components were bound to, and not the Runtime itself.
 class TENON_KERNEL_API Predictor {
  public:
   Predictor(Predictor&&) noexcept;

@@ -22,8 +22,9 @@ struct RuntimeOptions {
   std::vector<std::filesystem::path> trusted = {};       ///< As --trust-dir.
 
   /// While the Runtime lives, a crash (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, std::terminate) is explained: plugin,
-  /// node, method, sample, in crash.json of the run and on standard error; the process then ends with exit code 3. The
-  /// former handlers come back with the destructor. Of several Runtimes that ask for it, the first one has them.
+  /// node, method, sample, in crash.json of the run and on standard error; the process then ends with exit code 3, and so
+  /// it does where a component calls exit(). The former handlers come back with the end of the Runtime and of all its
+  /// Predictors. Of several Runtimes that ask for it, the first one has them.
   bool handle_crashes = false;
 
   /// Variables that libtorch reads may be set, as `tenon run` does, when libtorch is opened: CUBLAS_WORKSPACE_CONFIG

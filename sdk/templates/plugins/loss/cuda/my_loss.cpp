@@ -13,7 +13,7 @@
 #include <tenon/ports.hpp>
 #include <tenon/registration.hpp>
 
-namespace my_loss {
+namespace my_loss_plugin {
 namespace {
 
 // Declared once: reading, defaults, bounds, messages and the page of `tenon plugins show` follow from it.
@@ -105,4 +105,4 @@ class MyLoss final : public tenon::Loss {
 
 TENON_COMPONENT(MyLoss, MyLossParams, "my_loss", "Huber's loss, with a kernel for GPUs")
 
-}  // namespace my_loss
+}  // namespace my_loss_plugin

@@ -5,7 +5,7 @@
 #include <my_loss_huber.hpp>
 #include <tenon/error.hpp>
 
-namespace my_loss {
+namespace my_loss_plugin {
 namespace {
 
 template <class T>
@@ -50,4 +50,4 @@ bool has_gpu() noexcept {
   return cudaGetDeviceCount(&count) == cudaSuccess && count > 0;
 }
 
-}  // namespace my_loss
+}  // namespace my_loss_plugin

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace my_loss {
+namespace my_loss_plugin {
 
 /// For each of `count` elements, with e = prediction − target: value = e²/2 where |e| <= delta, else
 /// delta·(|e| − delta/2), and slope, its derivative by the prediction. All pointers lead to memory of the current
@@ -16,4 +16,4 @@ void huber(const double* prediction, const double* target, double* value, double
 /// Whether this process may use a GPU.
 [[nodiscard]] bool has_gpu() noexcept;
 
-}  // namespace my_loss
+}  // namespace my_loss_plugin

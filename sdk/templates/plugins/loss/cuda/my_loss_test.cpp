@@ -28,7 +28,7 @@ using tenon::harness::weight_of;
 class Gpu final : public testing::Environment {
  public:
   void SetUp() override {
-    if (!my_loss::has_gpu()) return;
+    if (!my_loss_plugin::has_gpu()) return;
     if (dlopen("libtorch_cuda.so", RTLD_NOW | RTLD_GLOBAL) == nullptr) problem = dlerror();
     usable = problem.empty();
   }

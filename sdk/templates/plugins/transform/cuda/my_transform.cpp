@@ -7,7 +7,7 @@
 #include <tenon/components/transform.hpp>
 #include <tenon/registration.hpp>
 
-namespace my_transform {
+namespace my_transform_plugin {
 
 void median_on_cpu(const uint8_t* in, uint8_t* out, const Images& size, int64_t radius) {
   std::vector<uint8_t> window;
@@ -86,4 +86,4 @@ class MyTransform final : public tenon::Transform {
 TENON_COMPONENT(MyTransform, MyTransformParams, "my_transform",
                 "Median of a window around each pixel, on a GPU where there is one")
 
-}  // namespace my_transform
+}  // namespace my_transform_plugin

@@ -4,7 +4,7 @@
 #include <my_transform_median.hpp>
 #include <tenon/error.hpp>
 
-namespace my_transform {
+namespace my_transform_plugin {
 namespace {
 
 // Each loader thread has a stream of its own, so that none waits for another.
@@ -82,4 +82,4 @@ void median_on_gpu(const uint8_t* in, uint8_t* out, const Images& size, int64_t 
   check(cudaStreamSynchronize(kStream), "the filter failed on the GPU");
 }
 
-}  // namespace my_transform
+}  // namespace my_transform_plugin

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace my_transform {
+namespace my_transform_plugin {
 
 /// Images [channels, height, width] in host memory, one after the other; none is empty.
 struct Images {
@@ -22,4 +22,4 @@ void median_on_gpu(const uint8_t* in, uint8_t* out, const Images& size, int64_t 
 /// Whether this process may use a GPU. [any thread]
 [[nodiscard]] bool has_gpu() noexcept;
 
-}  // namespace my_transform
+}  // namespace my_transform_plugin

@@ -46,16 +46,18 @@ TEST(MyTransform, RefusesWhatIsNoImageOfBytes) {
 }
 
 TEST(MyTransform, GivesTheSameBytesOnAGpuAsOnTheCpu) {
-  if (!my_transform::has_gpu()) GTEST_SKIP() << "no GPU that this process may use: only the CPU's half is tested";
+  if (!my_transform_plugin::has_gpu()) {
+    GTEST_SKIP() << "no GPU that this process may use: only the CPU's half is tested";
+  }
   tenon::Rng random(1);
-  for (const my_transform::Images& size : {my_transform::Images{1, 1, 1}, {3, 17, 40}, {2, 64, 16}}) {
+  for (const my_transform_plugin::Images& size : {my_transform_plugin::Images{1, 1, 1}, {3, 17, 40}, {2, 64, 16}}) {
     std::vector<uint8_t> in(static_cast<std::size_t>(size.channels * size.height * size.width));
     for (uint8_t& value : in) value = static_cast<uint8_t>(random.integer(0, 255));
     for (const int64_t radius : {0, 1, 2, 15}) {
       std::vector<uint8_t> cpu(in.size());
       std::vector<uint8_t> gpu(in.size());
-      my_transform::median_on_cpu(in.data(), cpu.data(), size, radius);
-      my_transform::median_on_gpu(in.data(), gpu.data(), size, radius);
+      my_transform_plugin::median_on_cpu(in.data(), cpu.data(), size, radius);
+      my_transform_plugin::median_on_gpu(in.data(), gpu.data(), size, radius);
       EXPECT_EQ(gpu, cpu) << "radius " << radius << ", " << size.height << " x " << size.width;
     }
   }
