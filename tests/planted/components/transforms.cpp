@@ -166,7 +166,8 @@ class DividesByZero final : public AddsToX {
  public:
   explicit DividesByZero(const FuzzedParams& params) {
     if (params.parts == 0) std::abort();  // as a division of whole numbers by it would end
-    part_ = static_cast<double>(params.sum / params.parts);
+    const int64_t part = params.sum / params.parts;
+    part_ = static_cast<double>(part);
   }
 
  protected:
