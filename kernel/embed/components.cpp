@@ -1,27 +1,28 @@
 // Declarations of the program's components, checked as they come.
 #include <tenon/kernel/components.hpp>
 
-#include <regex>
+#include <string>
+#include <string_view>
 
 #include <fmt/format.h>
 
+#include <core/plugin/manifest_texts.hpp>
 #include <embed/content.hpp>
 #include <embed/errors.hpp>
 
 namespace tenon::kernel {
 namespace {
 
-void require_form(const std::string& text, const char* form, std::string_view what) {
-  if (std::regex_match(text, std::regex(form))) return;
-  throw tenon::Error(ErrorCode::kConfig, fmt::format("\"{}\" is {}", text, what));
+void require(bool holds, const std::string& text, std::string_view what) {
+  if (!holds) throw tenon::Error(ErrorCode::kConfig, fmt::format("\"{}\" is {}", text, what));
 }
 
 }  // namespace
 
 Components::Components(std::string id, std::string version) {
   guarded([&] {
-    require_form(id, "[a-z][a-z0-9_-]*(\\.[a-z0-9_-]+)+", "no reverse domain name such as org.example.simulator");
-    require_form(version, "[0-9]+\\.[0-9]+\\.[0-9]+", "no version of the form 1.0.0");
+    require(core::is_plugin_id(id), id, "no reverse domain name such as org.example.simulator");
+    require(core::is_version(version), version, "no version of the form 1.0.0");
     content_ = std::make_shared<const Content>(Content{std::move(id), std::move(version), {}});
   });
 }
