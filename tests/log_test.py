@@ -126,7 +126,7 @@ class Logs(unittest.TestCase):
 
     def without_marks_of_stops(self, lines):
         """Where a run goes on, its log is cut back to the checkpoint."""
-        return [line for line in lines if line["event"] not in ("run_start", "checkpoint", "message")]
+        return [line for line in lines if line["event"] not in ("run_start", "checkpoint", "message", "timing")]
 
     def test_an_error_is_a_line_too(self):
         levels = [read(line).get("level") for line in self.runs["diverged"].err.splitlines()]

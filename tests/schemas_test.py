@@ -36,6 +36,9 @@ RUN_FILES = {
     "crash*.json": "crash-1",
 }
 
+# What is told of data.
+OF_DATA = {"data-check-1"}
+
 # What commands tell of plugins, and files of the cache.
 OF_PLUGINS = {"plugins-doctor-1", "plugins-check-1", "plugin-verdict-1"}
 
@@ -71,6 +74,13 @@ MAY_PASS = {
     },
     "lock-1": {"empty": r"/plugins/\d+/build_id"},
     "plugins-doctor-1": {"empty": r"/plugins/\d+/(id|version|build_id|found)"},
+    "data-check-1": {
+        "missing": r".*/(cut|node|field|name|first_not_finite|sizes)|/parts/\d+/targets/\d+/(classes|ignored)"
+        r"|.*/(stored|seen)/\d+/classes",
+        "scalar": r".*/shape/\d+",
+        "negative": r".*/(number|ignored|mean|std|deviation|min|max)(/\d+)?",
+        "empty": r".*/columns/\d+/name",
+    },
     "plugin-verdict-1": {"empty": r"/(code|message)"},
     "plugins-check-1": {
         "unknown": r".*/params(/.*)?",
@@ -115,6 +125,8 @@ WRONG_VALUES = [
     ("log-1", "/values", {"acc": 0.5}),
     ("log-1", "/values/train.waiting", "NaN"),
     ("log-1", "/values/train.waiting", -0.1),
+    ("log-1", "/values/train.compute", 1.5),
+    ("log-1", "/values/train.loader.workers", -1),
     ("log-1", "/values/train.loss", "nan"),
     ("log-1", "/values/export.script.max_abs_error", "Infinity"),
     ("log-1", "/time", 0),
@@ -158,6 +170,18 @@ WRONG_VALUES = [
     ("plugins-doctor-1", "/plugins/0/found", "today"),
     ("plugins-doctor-1", "/plugins/0/findings", [{"severity": "note", "code": "crashed", "message": "x"}]),
     ("plugins-doctor-1", "/plugins/0/findings", [{"severity": "error", "code": "It crashed", "message": "x"}]),
+    ("data-check-1", "/parts/0/path", "train"),
+    ("data-check-1", "/parts/0/component", "csv"),
+    ("data-check-1", "/parts/0/stored/0/dtype", "float"),
+    ("data-check-1", "/parts/0/stored/0/per", "row"),
+    ("data-check-1", "/parts/0/stored/0/columns/0/mean", "nan"),
+    ("data-check-1", "/parts/0/stored/0/shape", [""]),
+    ("data-check-1", "/duplicates/0/count", 0),
+    ("data-check-1", "/duplicates/0/examples", []),
+    ("data-check-1", "/findings/0/code", "Label range"),
+    ("data-check-1", "/findings/0/severity", "fatal"),
+    ("data-check-1", "/findings/0/paths", []),
+    ("data-check-1", "/exit_code", 1),
     ("plugin-verdict-1", "/plugin", "losses"),
     ("plugin-verdict-1", "/build_id", ""),
     ("plugin-verdict-1", "/host", "this one"),
@@ -266,6 +290,40 @@ def of_plugins(folder):
         ((planted, "--component", "optimizer:forgets"), 3),
     ):
         found.append(Document(f"plugins check {words[-1]}", "plugins-check-1", told("check", *words, expect=expect)))
+    return found
+
+
+def of_data(folder):
+    """What is told of the demo's data, and of a table with faults of many sorts."""
+    folder = folder / "data"
+    folder.mkdir()
+    rows = [f"{i % 7}.5,3,{i % 3}" for i in range(40)] + ["1.5,3,3"]
+    (folder / "train.csv").write_text("\n".join(["length,width,label", *rows, ""]))
+    (folder / "val.csv").write_text("\n".join(["length,width,label", *rows[:5], ""]))
+    fields = [{"name": "x", "columns": ["length", "width"]}, {"name": "label", "type": "integer"}]
+    nodes = {
+        "train_set": {"use": "dataset:csv", "with": {"path": "train.csv", "fields": fields}},
+        "val_set": {"use": "dataset:csv", "with": {"path": "val.csv", "fields": fields}},
+        "more": {"use": "transform:noise", "in": "train_set", "with": {"shape": [2]}},
+        "both": {"use": "transform:concat", "in": "more",
+                 "with": {"fields": ["x", "noise"], "into": "both", "keep": True}},
+        "train": {"use": "loader:threads", "in": "both", "with": {"batch": 8}},
+        "val": {"use": "loader:threads", "in": "val_set", "with": {"batch": 8}},
+        "net": {"use": "model:mlp", "in": {"x": "batch.x"}, "with": {"input": "x", "classes": 3}},
+        "loss": {"use": "loss:cross_entropy", "in": {"logits": "net.logits", "target": "batch.label"}},
+        "acc": {"use": "metric:accuracy", "in": {"logits": "net.logits", "target": "batch.label"}},
+        "opt": {"use": "optimizer:sgd", "of": "net"},
+    }
+    (folder / "faulty.json").write_text(json.dumps({
+        "format": 1, "name": "faulty", "nodes": nodes, "fit": {"data": "train", "loss": "loss", "epochs": 1},
+        "validate": {"data": "val", "metrics": ["acc"]}}))
+    found = []
+    for pipeline, expect in ((DEMO, 0), (folder / "faulty.json", 4)):
+        words = [PROGRAM, "data", "check", pipeline, "--format", "json"]
+        done = subprocess.run(words, capture_output=True, text=True, timeout=240, check=False, cwd=folder)
+        if done.returncode != expect:
+            raise RuntimeError(f"{words} ended with {done.returncode}: {done.stderr}")
+        found.append(Document(f"data check {pipeline.name}", "data-check-1", read(done.stdout)))
     return found
 
 
@@ -400,6 +458,7 @@ class Files(unittest.TestCase):
         cls.of_demo = documents_of_run(full)
         cls.of_demo += crashes(folder)
         cls.of_plugins = of_plugins(folder)
+        cls.of_data = of_data(folder)
         cls.of_runs = cls.of_demo + documents_of_run(bare)
         plugins = sorted((BUILD / "lib/tenon/plugins").glob("*.so"))
         cls.manifests = [manifest_of(plugin, folder) for plugin in plugins]
@@ -414,7 +473,7 @@ class Files(unittest.TestCase):
     def with_pointer(self, schema, pointer, value):
         """Each document of that schema that has something at that place, with another value there."""
         found = []
-        for document in self.of_demo + self.of_plugins + self.manifests:
+        for document in self.of_demo + self.of_plugins + self.of_data + self.manifests:
             if document.schema == schema:
                 paths = [path for path, _ in places(document.value) if pointer_of(path) == pointer]
                 found += [with_value(document.value, path, value) for path in paths]
@@ -434,6 +493,13 @@ class Files(unittest.TestCase):
                 self.assert_valid(document.schema, document.value)
         verdicts = {document.value["good"] for document in self.of_plugins if document.schema == "plugin-verdict-1"}
         self.assertEqual(verdicts, {True, False})
+
+    def test_what_is_told_of_data(self):
+        self.assertEqual({document.schema for document in self.of_data}, OF_DATA)
+        for document in self.of_data:
+            with self.subTest(document.name):
+                self.assert_valid(document.schema, document.value)
+        self.assertEqual({bool(document.value["findings"]) for document in self.of_data}, {True, False})
 
     def test_a_run_holds_no_json_without_a_schema(self):
         for directory in self.runs:
@@ -462,9 +528,9 @@ class Files(unittest.TestCase):
     def test_planted_faults_are_refused(self):
         refused = collections.Counter()
         seen = set()
-        for document in self.of_demo + self.of_plugins + self.manifests:
+        for document in self.of_demo + self.of_plugins + self.of_data + self.manifests:
             kind = (document.schema, document.value.get("event"))
-            if document.schema not in OF_PLUGINS | {"manifest-1"} and kind in seen:
+            if document.schema not in OF_PLUGINS | OF_DATA | {"manifest-1"} and kind in seen:
                 continue
             seen.add(kind)
             for what, pointer, faulty in faults(document.value):

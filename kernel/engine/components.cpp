@@ -1,13 +1,15 @@
 // Making components and placing what they throw.
 #include <engine/components.hpp>
 
+#include <algorithm>
+
 #include <string_view>
 
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
 #include <engine/engine.hpp>
-#include <tenon/components/dataset.hpp>
+#include <engine/streams.hpp>
 #include <tenon/components/derived.hpp>
 #include <tenon/nn/module.hpp>
 
@@ -74,15 +76,25 @@ Components::Components(const core::Graph& graph, const core::Resolved& resolved,
   observe_ = attach(graph.observe);
 }
 
-void Components::derive(const core::Node& node) const {
+void Components::derive(const core::Node& node) {
   if (node.kind != "dataset") return;
+  for (const std::string& name : node.inputs) {
+    const core::Node& input = graph_.at(name);
+    if (input.kind == "transform" && !streams_.contains(name))
+      streams_.emplace(name, make_stream_dataset(*this, input));
+  }
   void* const ability = component(node.name).ability(Derived::kAbility);
   if (ability == nullptr) return;
   entering(node.name, "derive", "cannot tell its fields", [&] {
     std::vector<Spec> inputs;
-    for (const std::string& input : node.inputs) inputs.push_back(this->node<Dataset>(input).spec());
+    for (const std::string& name : node.inputs) inputs.push_back(input(name).spec());
     static_cast<Derived*>(ability)->derive(inputs);
   });
+}
+
+Dataset& Components::input(std::string_view name) const {
+  const auto stream = streams_.find(name);
+  return stream == streams_.end() ? node<Dataset>(name) : *stream->second;
 }
 
 void Components::abandon_observers() {
@@ -95,6 +107,9 @@ void Components::abandon_observers() {
 Components::~Components() {
   observe_.clear();
   stop_.clear();
+  const bool given_up = std::ranges::any_of(callees_, [](const auto& each) { return each.second->given_up.load(); });
+  if (given_up) static_cast<void>(new auto(std::move(streams_)));  // on purpose: a thread that hangs may come back
+  streams_.clear();
   nodes_.clear();
   while (!handles_.empty()) handles_.pop_back();
 }

@@ -12,8 +12,11 @@
 #include <core/plugin/loader.hpp>
 #include <core/resolve/resolve.hpp>
 #include <tenon/component.hpp>
+#include <tenon/components/dataset.hpp>
 
 namespace tenon::engine {
+
+class StreamDataset;
 
 /// A node that has a component of its own: neither a further use of another's, nor the kernel's loader.
 [[nodiscard]] bool owns_component(const core::Node& node);
@@ -41,6 +44,9 @@ class Components {
   [[nodiscard]] Interface& node(std::string_view name) const {
     return nodes_.find(name)->second->as<Interface>();
   }
+
+  /// What a dataset reads whose `in` names that node: a dataset, or the stream up to a transform.
+  [[nodiscard]] Dataset& input(std::string_view name) const;
 
   /// The component of any kind.
   [[nodiscard]] Component& component(std::string_view name) const { return nodes_.find(name)->second->get(); }
@@ -87,7 +93,7 @@ class Components {
  private:
   [[noreturn]] void rethrow_placed(std::string_view node, std::string_view doing) const;
   [[noreturn]] void rethrow_placed(const core::Attached& attached) const;
-  void derive(const core::Node& node) const;
+  void derive(const core::Node& node);
   std::vector<Observing> attach(const std::vector<core::Attached>& attached);
 
   const core::Graph& graph_;
@@ -95,7 +101,8 @@ class Components {
   core::Loader loader_;
   std::map<std::string, core::ComponentHandle*, std::less<>> nodes_;
   std::map<std::string, const core::Callee*, std::less<>> callees_;
-  std::vector<std::unique_ptr<core::ComponentHandle>> handles_;  // in the order of creation
+  std::vector<std::unique_ptr<core::ComponentHandle>> handles_;                 // in the order of creation
+  std::map<std::string, std::unique_ptr<StreamDataset>, std::less<>> streams_;  // by transform that a dataset reads
   std::vector<Observing> stop_;
   std::vector<Observing> observe_;
 };

@@ -18,6 +18,8 @@
 #include <core/plugin/runtime.hpp>
 #include <core/resume/resume_point.hpp>
 #include <core/text/diagnostic.hpp>
+#include <engine/data_report.hpp>
+#include <engine/data_show.hpp>
 #include <tenon/array.hpp>
 #include <tenon/error.hpp>
 #include <tenon/spec.hpp>
@@ -266,6 +268,8 @@ class Engine {
   [[nodiscard]] virtual ScheduleCurve schedule_curve(const ScheduleCurveRequest& request) = 0;
   /// In the order in which the modules first gave something.
   [[nodiscard]] virtual std::vector<ProbedOutput> probe(const ProbeRequest& request) = 0;
+  [[nodiscard]] virtual DataReport check_data(const DataCheckRequest& request) = 0;
+  [[nodiscard]] virtual DataShown show_data(const DataShowRequest& request) = 0;
   virtual void run_artefact(const ArtefactRequest& request) = 0;
   [[nodiscard]] virtual DeviceReport devices() = 0;
 

@@ -1,6 +1,8 @@
 // The engine's one exported function, and what it gives.
 #include <engine/artefact.hpp>
 #include <engine/components.hpp>
+#include <engine/data_check.hpp>
+#include <engine/data_show.hpp>
 #include <engine/device.hpp>
 #include <engine/engine.hpp>
 #include <engine/evaluation.hpp>
@@ -65,6 +67,12 @@ class TheEngine final : public Engine {
   }
   std::vector<ProbedOutput> probe(const ProbeRequest& request) override {
     return guarded([&] { return probe_modules(request); });
+  }
+  DataReport check_data(const DataCheckRequest& request) override {
+    return guarded([&] { return engine::check_data(request); });
+  }
+  DataShown show_data(const DataShowRequest& request) override {
+    return guarded([&] { return engine::show_data(request); });
   }
   void run_artefact(const ArtefactRequest& request) override {
     guarded([&] { engine::run_artefact(request); });

@@ -33,6 +33,7 @@ std::string_view log_name(Event::Kind kind) {
     case Event::Kind::kMessage: return "message";
     case Event::Kind::kRunEnd: return "run_end";
     case Event::Kind::kFailure: return "failure";
+    case Event::Kind::kTiming: return "timing";
   }
   return "message";
 }

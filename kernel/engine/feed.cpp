@@ -2,8 +2,9 @@
 #include <engine/feed.hpp>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
-#include <thread>
+#include <utility>
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
@@ -11,8 +12,11 @@
 
 #include <core/plugin/builtin.hpp>
 #include <core/storage/canonical_json.hpp>
+#include <engine/data/machine.hpp>
+#include <engine/data/scan.hpp>
 #include <engine/engine.hpp>
 #include <engine/streams.hpp>
+#include <tenon/components/columns.hpp>
 #include <tenon/components/remarks.hpp>
 
 namespace tenon::engine {
@@ -44,17 +48,32 @@ std::vector<const core::Node*> datasets_of(const core::Graph& graph, std::span<c
 void open_dataset(const Components& components, const core::Node& node) {
   components.entering(node.name, "open", "cannot be opened", [&] {
     std::vector<Dataset*> inputs;
-    for (const std::string& input : node.inputs) inputs.push_back(&components.node<Dataset>(input));
+    for (const std::string& input : node.inputs) inputs.push_back(&components.input(input));
     components.node<Dataset>(node.name).open(inputs);
   });
 }
 
 /// Page-locked memory, from which copies to a GPU are fast.
 std::shared_ptr<void> pinned_memory(std::size_t bytes) {
-  const auto tensor = std::make_shared<at::Tensor>(at::empty({static_cast<int64_t>(std::max<std::size_t>(bytes, 1))},
-                                                             at::TensorOptions(at::kByte).pinned_memory(true)));
-  return {tensor, tensor->data_ptr()};
+  try {
+    const auto tensor = std::make_shared<at::Tensor>(at::empty({static_cast<int64_t>(std::max<std::size_t>(bytes, 1))},
+                                                               at::TensorOptions(at::kByte).pinned_memory(true)));
+    return {tensor, tensor->data_ptr()};
+  } catch (...) {
+    throw current_error(ErrorCode::kMemory);
+  }
 }
+
+/// Called on each loader thread: they work side by side, and none within a sample.
+void take_one_core() { at::set_num_threads(1); }
+
+/// Gives a node's component up, and those of the datasets that it reads.
+void give_up(const Components& components, const core::Node& node) {
+  components.callee(node.name)->given_up = true;
+  for (const std::string& input : node.inputs) give_up(components, components.graph().at(input));
+}
+
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 }  // namespace
 
@@ -90,33 +109,97 @@ void tell_remarks(const Components& components, std::span<const core::Path* cons
 Feed::Feed(const Components& components, const core::Path& path, uint64_t seed)
     : components_(components),
       path_(path),
-      loader_node_(components.graph().at(path.data)),
-      stream_(make_stream(components, stages_of(components.graph(), path), seed)) {}
+      loader_node_(components.graph().at(path.loader)),
+      params_(parse_params<core::LoaderParams>(core::line_text(loader_node_.with))),
+      stream_(std::make_shared<const Stream>(make_stream(components, stages_of(components.graph(), path), seed))),
+      loader_fields_(fields_of_batch()),
+      batch_stages_(components, path, seed),
+      fields_(batch_stages_.spec(loader_fields_)) {}
+
+/// As the loader puts them together. \throws PlacedError for a parameter that names a field which is not there.
+Spec Feed::fields_of_batch() const {
+  try {
+    return core::batch_fields(params_.pad, params_.lists, stream_->fields());
+  } catch (const Error& error) {
+    throw PlacedError(core::diagnose(components_.resolved(), loader_node_, error));
+  }
+}
+
+Feed::~Feed() {
+  if (loader_ == nullptr || loader_->end()) return;
+  for (const core::Node* const stage : stages_of(components_.graph(), path_)) give_up(components_, *stage);
+}
 
 void Feed::connect(const Collectives& ranks, c10::Device device, at::ScalarType storage) {
-  const auto params = parse_params<core::LoaderParams>(core::line_text(loader_node_.with));
   device_ = device;
   storage_ = storage;
-  batch_ = params.batch;
+  rank_ = ranks.rank();
+  batch_ = params_.batch;
+  try {
+    LoaderOptions options = loader_options(ranks);
+    options.sampler = make_sampler();
+    loader_ = std::make_unique<Loader>(*stream_, std::move(options));
+  } catch (const Error& error) {
+    core::Diagnostic diagnostic = core::diagnose(components_.resolved(), loader_node_.pointer + "/use", error);
+    throw PlacedError(error.pointer().empty() ? std::move(diagnostic)
+                                              : core::diagnose(components_.resolved(), loader_node_, error));
+  }
+}
+
+LoaderOptions Feed::loader_options(const Collectives& ranks) const {
   LoaderOptions options;
   options.node = loader_node_.name;
-  options.batch = batch_;
-  options.shuffle = params.shuffle;
-  options.last = params.last == core::LastBatch::kDrop ? LastBatch::kDrop : LastBatch::kKeep;
-  options.workers = static_cast<int>(core::loader_workers(params, std::thread::hardware_concurrency()));
-  options.prefetch = params.prefetch;
+  options.batch = params_.batch;
+  options.shuffle = params_.shuffle;
+  options.collate.pad = params_.pad;
+  options.collate.lists = params_.lists;
+  options.bad_sample = params_.bad_sample;
+  options.last = params_.last == core::LastBatch::kDrop ? LastBatch::kDrop : LastBatch::kKeep;
+  options.automatic = !params_.workers;
+  options.workers = static_cast<int>(params_.workers.value_or(0));
+  options.prefetch = params_.prefetch;
+  options.memory = params_.memory.count;
+  options.sample_timeout = std::chrono::duration_cast<std::chrono::nanoseconds>(
+      std::chrono::duration<double>(std::min(params_.sample_timeout.seconds, 1e8)));
   options.limit = path_.limit;
   options.same_epoch = path_.overfit.has_value();
   if (path_.overfit) options.limit = std::min(*path_.overfit, path_.limit.value_or(*path_.overfit));
   options.rank = ranks.rank();
   options.world = ranks.world();
-  if (device.is_cuda()) options.allocate = pinned_memory;
-  options.on_thread_start = [] { at::set_num_threads(1); };
-  try {
-    loader_ = std::make_unique<Loader>(stream_, std::move(options));
-  } catch (const Error& error) {
-    throw PlacedError(core::diagnose(components_.resolved(), loader_node_.pointer + "/use", error));
+  options.on_thread_start = take_one_core;
+  options.keep = stream_;
+  if (device_.is_cuda()) {
+    const auto warn = [messages = messages_, node = loader_node_.name](const std::string& why) {
+      messages->add(
+          fmt::format("loader \"{}\": no more page-locked memory ({}); batches take ordinary memory, from "
+                      "which copies to the GPU are slower",
+                      node, why));
+    };
+    options.allocate = preferring(pinned_memory, static_cast<std::size_t>(options.memory), warn);
   }
+  return options;
+}
+
+/// Nothing where each sample comes once, as `shuffle` says.
+std::shared_ptr<const Sampler> Feed::make_sampler() const {
+  if (!params_.sampler && !params_.buckets) return nullptr;
+  OrderOptions order{.items = stream_->size(),
+                     .shuffle = params_.shuffle,
+                     .sampler = params_.sampler,
+                     .buckets = params_.buckets,
+                     .batch = params_.batch,
+                     .seed = stream_->seed(),
+                     .node = loader_node_.name};
+  const core::Node* const source = stages_of(components_.graph(), path_).front();
+  const Stream dataset = make_stream(components_, std::array{source}, stream_->seed());
+  const auto* const index = static_cast<const Columns*>(components_.component(source->name).ability(Columns::kAbility));
+  ScanOptions scan;
+  scan.threads = usable_cores();
+  scan.tolerate = params_.bad_sample.has_value();
+  scan.on_thread_start = take_one_core;
+  scan.remark = [messages = messages_](const std::string& text) { messages->add(text); };
+  OrderColumns columns = order_columns(dataset, index, order, scan);
+  return std::make_shared<const Sampler>(std::move(order), std::move(columns));
 }
 
 int64_t Feed::batches_within(std::optional<int64_t> limit) const {
@@ -125,12 +208,15 @@ int64_t Feed::batches_within(std::optional<int64_t> limit) const {
   return plan.batches();
 }
 
-void Feed::start(int64_t epoch, int64_t first_batch, int64_t epochs) { loader_->start(epoch, first_batch, epochs); }
+void Feed::start(int64_t epoch, int64_t first_batch, int64_t epochs) {
+  epochs_ = epochs;
+  loader_->start(epoch, first_batch, epochs);
+}
 
 std::optional<DeviceBatch> Feed::next(const std::function<void()>& poll) {
-  while (poll && !loader_->wait(kPollInterval)) poll();
-  std::optional<Batch> host = take();
+  std::optional<Batch> host = take(poll);
   if (!host) return std::nullopt;
+  const double begin = now();
   DeviceBatch batch;
   batch.samples = host->samples;
   batch.epoch = host->epoch;
@@ -142,26 +228,35 @@ std::optional<DeviceBatch> Feed::next(const std::function<void()>& poll) {
     const at::ScalarType type = tensor.is_floating_point() ? storage_ : tensor.scalar_type();
     batch.fields.set(field.name, tensor.to(device_, type));
   }
+  copied_ += now() - begin;
+  batch.fields = batch_stages_.apply(std::move(batch.fields), {batch.epoch, epochs_, batch.index, rank_});
   return batch;
 }
 
-std::optional<Batch> Feed::take() {
+std::optional<Batch> Feed::take(const std::function<void()>& poll) {
   try {
+    while (poll && !loader_->wait(kPollInterval)) poll();
     return loader_->next();
   } catch (const DataError& error) {
     core::Diagnostic diagnostic = core::diagnose(components_.resolved(), place_of(error), error);
     if (!error.field().empty()) {
-      const bool text = may_be_text(*find(fields(), error.field()));
+      const bool text = may_be_text(*find(stream_->fields(), error.field()));
       diagnostic.code = text ? "text-field" : "ragged-field";
     }
     throw PlacedError(std::move(diagnostic));
   }
 }
 
+std::vector<std::string> Feed::take_messages() {
+  const std::lock_guard lock(messages_->mutex);
+  return std::exchange(messages_->texts, {});
+}
+
 /// A node at fault itself; for a field whoever reads it, or the loader where nobody does.
 std::string Feed::place_of(const DataError& error) const {
   const core::Graph& graph = components_.graph();
-  if (!error.node().empty()) return place_of_stage(graph.at(error.node()));
+  const core::Node* const fault = error.node().empty() ? nullptr : graph.find(error.node());
+  if (fault != nullptr) return place_of_stage(*fault);
   for (const std::string& name : path_.step) {
     for (const core::Wire& wire : graph.at(name).wires) {
       if (wire.from_batch() && wire.output == error.field()) return graph.at(name).pointer + "/in/" + wire.port;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <span>
@@ -13,6 +14,8 @@
 #include <c10/core/Device.h>
 #include <c10/core/ScalarType.h>
 
+#include <core/plugin/builtin.hpp>
+#include <engine/batch_stages.hpp>
 #include <engine/components.hpp>
 #include <engine/data/loader.hpp>
 #include <tenon/components/distributed.hpp>
@@ -51,13 +54,21 @@ class Feed {
  public:
   /// Asks all components of the stream for their specs; reads nothing.
   Feed(const Components& components, const core::Path& path, uint64_t seed);
+  Feed(const Feed&) = delete;
+  Feed& operator=(const Feed&) = delete;
 
-  /// Fields of a sample, without a batch axis.
-  [[nodiscard]] const Spec& fields() const noexcept { return stream_.fields(); }
+  /// Ends the loader's threads. Those that do not come back from a sample within half a second are given up, and with
+  /// them the components that the stream reads: they are never destroyed.
+  ~Feed();
+
+  /// Fields of a batch, the batch axis "N" first: as the loader gives them, and behind the transforms of batches.
+  [[nodiscard]] const Spec& loader_fields() const noexcept { return loader_fields_; }
+  [[nodiscard]] const Spec& fields() const noexcept { return fields_; }
   [[nodiscard]] const core::Path& path() const noexcept { return path_; }
-  [[nodiscard]] const Stream& stream() const noexcept { return stream_; }
+  [[nodiscard]] const Stream& stream() const noexcept { return *stream_; }
 
-  /// Makes the loader; the datasets are open. Floating fields come in the type `storage`.
+  /// Makes the loader; the datasets are open, and one is read once where a sampler or buckets need to know what its index
+  /// does not. Floating fields come in the type `storage`. \throws PlacedError
   void connect(const Collectives& ranks, c10::Device device, at::ScalarType storage);
 
   [[nodiscard]] at::ScalarType storage() const noexcept { return storage_; }
@@ -68,7 +79,7 @@ class Feed {
   /// The same, were the limit on an epoch another one, or none.
   [[nodiscard]] int64_t batches_within(std::optional<int64_t> limit) const;
   [[nodiscard]] int64_t batch_size() const noexcept { return batch_; }
-  [[nodiscard]] int64_t size() const { return stream_.size(); }
+  [[nodiscard]] int64_t size() const { return stream_->size(); }
 
   /// Samples of a batch over all ranks.
   [[nodiscard]] int64_t samples_of(int64_t batch) const { return loader_->plan().whole(batch).size(); }
@@ -80,23 +91,55 @@ class Feed {
   /// cause.
   [[nodiscard]] std::optional<DeviceBatch> next(const std::function<void()>& poll = {});
 
-  /// Seconds spent waiting for data so far.
+  /// Seconds spent waiting for data so far, and for bringing it to the device in its type.
   [[nodiscard]] double waited() const;
+  [[nodiscard]] double copied() const noexcept { return copied_; }
+
+  /// How the loader works, as measured so far.
+  [[nodiscard]] LoaderFacts loader_facts() const { return loader_->facts(); }
+
+  /// Samples that could not be made and were left out or replaced, of the epoch of the last batch.
+  [[nodiscard]] const BadSampleCount& bad_samples() const noexcept { return loader_->bad_samples(); }
+
+  /// What people should know of since the last call.
+  [[nodiscard]] std::vector<std::string> take_messages();
 
   /// What was asked of the stream so far, also ahead of next().
   [[nodiscard]] const LoaderReads& reads() const noexcept { return loader_->reads(); }
 
  private:
-  std::optional<Batch> take();
+  [[nodiscard]] Spec fields_of_batch() const;
+  /// Comes from any thread, also from memory that outlives the feed.
+  struct Messages {
+    std::mutex mutex;
+    std::vector<std::string> texts;
+
+    void add(std::string text) {
+      const std::lock_guard lock(mutex);
+      texts.push_back(std::move(text));
+    }
+  };
+
+  [[nodiscard]] LoaderOptions loader_options(const Collectives& ranks) const;
+  [[nodiscard]] std::shared_ptr<const Sampler> make_sampler() const;
+  std::optional<Batch> take(const std::function<void()>& poll);
   [[nodiscard]] std::string place_of(const DataError& error) const;
 
   const Components& components_;
   core::Path path_;
   const core::Node& loader_node_;
-  Stream stream_;
+  core::LoaderParams params_;
+  std::shared_ptr<const Stream> stream_;
+  Spec loader_fields_;
+  BatchStages batch_stages_;
+  Spec fields_;
   c10::Device device_{c10::kCPU};
   at::ScalarType storage_ = at::kFloat;
   int64_t batch_ = 0;
+  int64_t rank_ = 0;
+  int64_t epochs_ = 1;
+  double copied_ = 0;
+  std::shared_ptr<Messages> messages_ = std::make_shared<Messages>();
   std::unique_ptr<Loader> loader_;
 };
 

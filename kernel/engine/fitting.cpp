@@ -26,7 +26,9 @@ class OneSample final : public Destination {
     std::size_t bytes = size_of(fields_[at].dtype);
     for (const int64_t size : shape) bytes *= static_cast<std::size_t>(size);
     memory_[at].resize(std::max<std::size_t>(bytes, 1));
-    values_[at] = {memory_[at].data(), Shape(shape.begin(), shape.end()), true};
+    values_[at].data = memory_[at].data();
+    values_[at].keep(shape);
+    values_[at].set = true;
     return memory_[at].data();
   }
 
@@ -86,8 +88,9 @@ void fit_transforms(const Components& components, const core::Path& path, uint64
     void* const ability = components.component(node.name).ability(Fitted::kAbility);
     if (ability == nullptr) continue;
     const Stream before = make_stream(components, std::span(stages).first(i), seed);
-    Stage stage{node.name, node.use(), 0, nullptr, components.callee(node.name), before.fields(), {}};
-    stage.source.assign(stage.spec.size(), -1);
+    Stage stage{
+        .node = node.name, .component = node.use(), .callee = components.callee(node.name), .spec = before.fields()};
+    stage.plan({});
     learn(components, before, stage, *static_cast<Fitted*>(ability), ended);
   }
 }

@@ -27,22 +27,17 @@ constexpr int64_t kTrialBatch = 2;
 std::optional<Tensors> trial_batch(const Feed& feed, c10::Device device, at::ScalarType storage) {
   Tensors batch;
   for (const FieldSpec& field : feed.fields()) {
-    std::vector<int64_t> shape{kTrialBatch};
+    std::vector<int64_t> shape;
     for (const Dim& dim : field.shape) {
-      if (!dim.fixed()) return std::nullopt;
-      shape.push_back(dim.size);
+      const bool samples = dim == Dim("N");
+      if (!dim.fixed() && !samples) return std::nullopt;
+      shape.push_back(samples ? kTrialBatch : dim.size);
     }
     const at::ScalarType type = scalar_type(field.dtype);
     batch.set(field.name,
               at::zeros(shape, at::TensorOptions(at::isFloatingType(type) ? storage : type).device(device)));
   }
   return batch;
-}
-
-FieldSpec batch_field(const FieldSpec& sample, const std::string& port) {
-  FieldSpec field{port, sample.dtype, {Dim("N")}};
-  field.shape.insert(field.shape.end(), sample.shape.begin(), sample.shape.end());
-  return field;
 }
 
 }  // namespace
@@ -115,7 +110,7 @@ class PathPlan {
     std::vector<std::string> texts;
     for (const FieldSpec& field : feed_.fields()) {
       sources.push_back(fmt::format("{}.{}", core::kBatch, field.name));
-      texts.push_back(fmt::format("{} {}", field.name, to_string(batch_field(field, field.name))));
+      texts.push_back(fmt::format("{} {}", field.name, to_string(field)));
     }
     core::Diagnostic diagnostic = components_.resolved().error_at_value(
         pointer, "unknown-field", fmt::format("the batch of {} has no field \"{}\"", feed_.path().name, name));
@@ -135,8 +130,8 @@ class PathPlan {
     Spec in;
     for (const core::Wire& wire : node.wires) {
       if (wire.from_batch()) {
-        in.push_back(
-            batch_field(feed_.fields().at(static_cast<std::size_t>(index_of(feed_.fields(), wire.output))), wire.port));
+        in.push_back(feed_.fields().at(static_cast<std::size_t>(index_of(feed_.fields(), wire.output))));
+        in.back().name = wire.port;
       } else if (const auto source = values_.find(wire.source); source != values_.end()) {
         in.push_back(output_field(source->second.at(wire.output), wire.port));
       } else {
@@ -150,7 +145,7 @@ class PathPlan {
   /// Texts that come to a port whose types are known to leave them out: what to do is told, not that types differ.
   void refuse_texts(const core::Node& node) const {
     for (const core::Wire& wire : node.wires) {
-      const FieldSpec* const field = wire.from_batch() ? find(feed_.fields(), wire.output) : nullptr;
+      const FieldSpec* const field = wire.from_batch() ? find(feed_.stream().fields(), wire.output) : nullptr;
       if (field == nullptr || !may_be_text(*field)) continue;
       for (const Port& port : node.info->ports.in) {
         const std::vector<std::string> names = core::port_names(port, node.with);

@@ -31,10 +31,9 @@ void report_stream(const core::Graph& graph, const Feed& feed, PlanReport& repor
       report.values.push_back({path.name, stages[i]->name, field});
     }
   }
-  for (FieldSpec field : stream.fields()) {
-    field.shape.insert(field.shape.begin(), Dim("N"));
-    report.values.push_back({path.name, path.data, std::move(field)});
-  }
+  for (const FieldSpec& field : feed.loader_fields()) report.values.push_back({path.name, path.loader, field});
+  if (path.data == path.loader) return;
+  for (const FieldSpec& field : feed.fields()) report.values.push_back({path.name, path.data, field});
 }
 
 }  // namespace

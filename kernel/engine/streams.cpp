@@ -2,11 +2,36 @@
 #include <engine/streams.hpp>
 
 #include <algorithm>
+#include <filesystem>
 
+#include <core/json/pointer.hpp>
+#include <core/schema/annotations.hpp>
+#include <core/storage/canonical_json.hpp>
 #include <engine/engine.hpp>
 
 namespace tenon::engine {
 namespace {
+
+/// Of each path among the parameters only the file's name: the same run is the same wherever its files lie.
+void drop_folders(core::Json& with, const core::Json& schema, const core::Catalogue& catalogue) {
+  core::visit_annotated(with, schema, "",
+                        [](core::Json& value, const core::Json& rule, const std::string& /*pointer*/) {
+                          if (!rule.contains("x-path") || !value.is_string()) return;
+                          value = std::filesystem::path(value.get<std::string>()).filename().string();
+                        });
+  for (const core::NestedPlace& place : core::nested_places(with, schema)) {
+    core::Json* const inner = core::find_value(with, place.pointer + "/with");
+    const core::ComponentInfo* const info = catalogue.find(place.use);
+    if (inner != nullptr && info != nullptr) drop_folders(*inner, info->parameters, catalogue);
+  }
+}
+
+/// All that makes a difference to what a transform gives.
+core::Json identity_of(const Components& components, const core::Node& transform) {
+  core::Json with = transform.with;
+  drop_folders(with, transform.info->parameters, components.loader().catalogue());
+  return {{"use", transform.use()}, {"version", components.callee(transform.name)->version}, {"with", with}};
+}
 
 /// Asks each component of the stream for its fields alone, so that an error has its place.
 void require_specs(const Components& components, std::span<const core::Node* const> stages) {
@@ -21,14 +46,15 @@ void require_specs(const Components& components, std::span<const core::Node* con
 
 }  // namespace
 
-std::vector<const core::Node*> stages_of(const core::Graph& graph, const core::Path& path) {
-  std::vector<const core::Node*> stages;
-  for (const core::Node* node = &graph.at(path.data); node->kind != "dataset";) {
-    node = &graph.at(node->inputs.front());
-    stages.push_back(node);
-  }
+std::vector<const core::Node*> stages_to(const core::Graph& graph, const core::Node& last) {
+  std::vector<const core::Node*> stages{&last};
+  while (stages.back()->kind != "dataset") stages.push_back(&graph.at(stages.back()->inputs.front()));
   std::reverse(stages.begin(), stages.end());
   return stages;
+}
+
+std::vector<const core::Node*> stages_of(const core::Graph& graph, const core::Path& path) {
+  return stages_to(graph, graph.at(graph.at(path.loader).inputs.front()));
 }
 
 std::string place_of_stage(const core::Node& stage) { return stage.pointer + (stage.call.empty() ? "/use" : "/call"); }
@@ -48,6 +74,16 @@ Stream make_stream(const Components& components, std::span<const core::Node* con
   } catch (...) {
     throw PlacedError(core::diagnose(components.resolved(), stages.back()->pointer, current_error(ErrorCode::kPlugin)));
   }
+}
+
+std::unique_ptr<StreamDataset> make_stream_dataset(const Components& components, const core::Node& transform) {
+  const std::vector<const core::Node*> stages = stages_to(components.graph(), transform);
+  core::Json identity = core::Json::array();
+  for (const core::Node* const stage : std::span(stages).subspan(1))
+    identity.push_back(identity_of(components, *stage));
+  return std::make_unique<StreamDataset>(make_stream(components, stages, 0),
+                                         components.node<Dataset>(stages.front()->name),
+                                         core::canonical_text(identity));
 }
 
 }  // namespace tenon::engine

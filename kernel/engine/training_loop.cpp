@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <span>
 #include <utility>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include <core/process/crash_scene.hpp>
 #include <engine/models.hpp>
@@ -22,6 +25,20 @@ double now() { return std::chrono::duration<double>(Clock::now().time_since_epoc
 
 std::vector<std::pair<std::string, double>> as_list(const std::map<std::string, double>& values) {
   return {values.begin(), values.end()};
+}
+
+/// "epoch 3: 2 samples could not be made; …", with the first of them.
+std::string describe_bad_samples(const BadSampleCount& bad, int64_t epoch) {
+  const std::span<const BadSample> first = bad.first();
+  std::string text = fmt::format("epoch {}: {} could not be made", epoch + 1,
+                                 bad.in_epoch() == 1 ? "1 sample" : fmt::format("{} samples", bad.in_epoch()));
+  for (const BadSample& each : first) {
+    text +=
+        fmt::format("; {}{}", each.message,
+                    each.substitute < 0 ? std::string() : fmt::format(" (sample {} in its place)", each.substitute));
+  }
+  if (static_cast<int64_t>(first.size()) < bad.in_epoch()) text += "; …";
+  return text;
 }
 
 /// Only the first rank looks at the clock: several would not agree.
@@ -110,6 +127,7 @@ void TrainingLoop::train() {
     const Decision decision = decide(report, asked);
     boundary(decision);
   }
+  tell_bottleneck();
 }
 
 StepReport TrainingLoop::make_step() {
@@ -131,10 +149,56 @@ void TrainingLoop::tell_step(const StepReport& report, bool end) {
                         static_cast<double>(training_.planned() - step));
   if (step % kLogInterval != 0 && !report.epoch_end && !end) return;
   std::vector<std::pair<std::string, double>> values = training_.take_log();
-  const double waited = setup_.fit_feed().waited();
-  values.emplace_back("train.waiting", (waited - std::exchange(waited_, waited)) /
-                                           std::max(stepping_ - std::exchange(logged_stepping_, stepping_), 1e-9));
+  add_time_split(values);
   events_.tell(Event::Kind::kStep, std::move(values));
+  tell_data(report);
+}
+
+/// Where the time since the last line of a step went, and what the loader could have given meanwhile.
+void TrainingLoop::add_time_split(std::vector<std::pair<std::string, double>>& values) {
+  const Feed& feed = setup_.fit_feed();
+  const LoaderFacts facts = feed.loader_facts();
+  const TimeSplit sums{stepping_, feed.waited(), feed.copied(), facts.samples, facts.wall};
+  const TimeSplit before = std::exchange(logged_, sums);
+  const double seconds = std::max(sums.stepping - before.stepping, 1e-9);
+  const double waiting = (sums.waited - before.waited) / seconds;
+  const double copy = (sums.copied - before.copied) / seconds;
+  values.emplace_back("train.waiting", waiting);
+  values.emplace_back("train.copy", copy);
+  values.emplace_back("train.compute", std::max(1 - waiting - copy, 0.0));
+  values.emplace_back("train.loader.workers", facts.workers);
+  if (sums.wall <= before.wall) return;  // nothing was made meanwhile
+  const auto samples = static_cast<double>(sums.samples - before.samples);
+  values.emplace_back("train.loader.samples_per_second",
+                      samples * std::max(facts.workers, 1) / (sums.wall - before.wall));
+}
+
+/// What people should know of the data: once how many threads were chosen, and at the end of an epoch the samples that
+/// could not be made.
+void TrainingLoop::tell_data(const StepReport& report) {
+  Feed& feed = setup_.fit_feed();
+  for (std::string& text : feed.take_messages()) events_.tell(Event::Kind::kTiming, {}, std::move(text));
+  const LoaderFacts facts = feed.loader_facts();
+  if (facts.automatic && facts.settled && !told_workers_) tell_choice(facts);
+  const BadSampleCount& bad = feed.bad_samples();
+  if (report.epoch_end && bad.in_epoch() > 0) {
+    events_.tell(Event::Kind::kMessage, {}, describe_bad_samples(bad, report.epoch));
+  }
+}
+
+/// What the loader took in the end, and whether training had to wait for it.
+void TrainingLoop::tell_bottleneck() {
+  const Feed& feed = setup_.fit_feed();
+  const LoaderFacts facts = feed.loader_facts();
+  if (told_workers_ && *told_workers_ != facts.workers) tell_choice(facts);
+  if (const auto sentence = describe_bottleneck(facts, stepping_, feed.waited())) {
+    events_.tell(Event::Kind::kTiming, {}, *sentence);
+  }
+}
+
+void TrainingLoop::tell_choice(const LoaderFacts& facts) {
+  told_workers_ = facts.workers;
+  events_.tell(Event::Kind::kTiming, {}, describe_choice(facts));
 }
 
 /// Any rank's wish is everybody's.

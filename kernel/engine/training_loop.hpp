@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <engine/agreement.hpp>
@@ -43,6 +44,15 @@ class TrainingLoop {
  private:
   class Asked;
 
+  /// Sums since the loop began: seconds of steps, and of those the parts that are measured; work of the loader.
+  struct TimeSplit {
+    double stepping = 0;
+    double waited = 0;
+    double copied = 0;
+    int64_t samples = 0;
+    double wall = 0;
+  };
+
   /// What is to happen behind a step, the same on every rank.
   struct Decision {
     bool save = false;
@@ -53,6 +63,10 @@ class TrainingLoop {
   void train();
   StepReport make_step();
   void tell_step(const StepReport& report, bool end);
+  void add_time_split(std::vector<std::pair<std::string, double>>& values);
+  void tell_data(const StepReport& report);
+  void tell_bottleneck();
+  void tell_choice(const LoaderFacts& facts);
   Decision decide(const StepReport& report, Asked& asked);
   void settle_stop(Asked& asked);
   void boundary(Decision decision);
@@ -76,10 +90,10 @@ class TrainingLoop {
   bool saved_ = false;                // and it has its checkpoint
   int64_t first_step_;
   int64_t steps_made_ = 0;
-  int64_t samples_ = 0;  // of the steps made here
-  double stepping_ = 0;  // seconds spent in them
-  double logged_stepping_ = 0;
-  double waited_ = 0;
+  int64_t samples_ = 0;              // of the steps made here
+  double stepping_ = 0;              // seconds spent in them
+  TimeSplit logged_;                 // at the last line of a step
+  std::optional<int> told_workers_;  ///< Threads of the loader, as people know them.
   double begin_ = 0;
 };
 

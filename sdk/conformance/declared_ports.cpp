@@ -7,17 +7,21 @@
 #include <fmt/format.h>
 
 namespace tenon::conformance {
-namespace {
 
 std::vector<std::string> names_of(const Json& rule, const Json& params) {
   const std::string name = rule["name"];
   if (!name.starts_with('$')) return {name};
   const auto found = params.find(name.substr(1));
   if (found == params.end()) return {};
-  if (found->is_string()) return {found->get<std::string>()};
-  if (!found->is_array()) return {};
-  return found->get<std::vector<std::string>>();
+  if (!found->is_string() && !found->is_array()) return {};
+  std::vector<std::string> names;
+  for (const Json& each : found->is_array() ? *found : Json::array({*found})) {
+    if (each.is_string() && !each.get_ref<const std::string&>().empty()) names.push_back(each);
+  }
+  return names;
 }
+
+namespace {
 
 std::string shape_contradiction(const Json& rule, const Json& params, const Spec& in, const FieldSpec& field,
                                 bool batched) {

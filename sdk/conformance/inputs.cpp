@@ -8,6 +8,9 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include <conformance/declared_ports.hpp>
+#include <tenon/components/batch_transform.hpp>
+
 namespace tenon::conformance {
 namespace {
 
@@ -22,22 +25,6 @@ int64_t size_of_symbol(const std::string& symbol, const Json& params) {
     return found != params.end() && found->is_number_integer() ? found->get<int64_t>() : kClasses;
   }
   return symbol == "C" ? kClasses : 6;
-}
-
-/// The names of a port: its own, or what the parameter says.
-std::vector<std::string> names_of(const Json& port, const Json& params) {
-  const std::string name = port["name"];
-  if (!name.starts_with('$')) return {name};
-  const auto found = params.find(name.substr(1));
-  std::vector<std::string> names;
-  if (found == params.end()) return names;
-  if (found->is_string() && !found->get_ref<const std::string&>().empty()) names.push_back(*found);
-  if (found->is_array()) {
-    for (const Json& each : *found) {
-      if (each.is_string()) names.push_back(each);
-    }
-  }
-  return names;
 }
 
 /// Ways to read the shape rule of one port: "*" stands for any axes.
@@ -136,7 +123,7 @@ void write(const Array& array, int64_t at, double value) {
 
 std::vector<Inputs> candidates(const Subject& subject, const Json& params) {
   if (const Inputs given = subject.example_inputs(); !given.empty()) return {given};
-  const bool batched = subject.kind != "transform";
+  const bool batched = subject.kind != "transform" || subject.has("abilities", BatchTransform::kAbility);
   std::vector<Inputs> all;
   for (const bool optional_too : {true, false}) {
     std::vector<Wanted> wanted;

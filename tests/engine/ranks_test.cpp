@@ -83,7 +83,8 @@ std::map<std::string, double> logged(const RunOutcome& outcome) {
     const core::Json json = core::Json::parse(line);
     if (!json.contains("values")) continue;
     for (const auto& [key, value] : json["values"].items()) {
-      if (key == "train.waiting") continue;
+      const bool measured = key == "train.waiting" || key == "train.copy" || key == "train.compute";
+      if (measured || key.starts_with("train.loader.")) continue;
       values[json["event"].get<std::string>() + " " + std::to_string(json["step"].get<int64_t>()) + " " + key] =
           core::number_of(value);
     }

@@ -239,6 +239,47 @@ def distillation(draw, name, params, shape):
             reduction="batchmean"), shape[0])
 
 
+def pixel_case(draw, name, component, params, shape, mean):
+    """`mean` of logits and a mask, some pixels of which do not count; of logits alone gradients are written down."""
+    logits = drawn(draw, shape, scale=3)
+    target = torch.tensor([draw.randrange(shape[1]) for _ in range(shape[0] * shape[2] * shape[3])])
+    target[::5] = params.get("ignore", 255)
+    target = target.reshape(shape[0], *shape[2:])
+    value, weight = mean(target)
+    return loss_case(name, component, params, {"logits": logits, "target": target}, "logits",
+                     lambda: value(logits), weight)
+
+
+def pixel_cross_entropy(draw, name, params, shape):
+    weights = torch.tensor(params["class_weights"]) if "class_weights" in params else None
+    ignored = params.get("ignore", 255)
+
+    def mean(target):
+        counts = target != ignored
+        weight = (weights[target[counts]] if weights is not None else counts).sum()
+        return lambda logits: torch.nn.functional.cross_entropy(logits, target, weight=weights,
+                                                                ignore_index=ignored), weight
+
+    return pixel_case(draw, name, "pixel_cross_entropy", params, shape, mean)
+
+
+def dice(draw, name, params, shape):
+    ignored, smooth = params.get("ignore", 255), params.get("smooth", 1.0)
+
+    def mean(target):
+        counts = (target != ignored).unsqueeze(1)
+        wanted = torch.nn.functional.one_hot(torch.where(target == ignored, 0, target), shape[1]).movedim(3, 1) * counts
+
+        def value(logits):
+            given = torch.softmax(logits, 1) * counts
+            overlap, area = (given * wanted).sum((2, 3)), (given + wanted).sum((2, 3))
+            return 1 - ((2 * overlap + smooth) / (area + smooth)).mean()
+
+        return value, shape[0]
+
+    return pixel_case(draw, name, "dice", params, shape, mean)
+
+
 def losses():
     draw = random.Random(37)
     weights = [1.0, 0.5, 0.0, 2.0]
@@ -263,6 +304,10 @@ def losses():
         distillation(draw, "default temperature", {}, [5, 3]),
         distillation(draw, "temperature of one", {"temperature": 1.0}, [4, 6]),
         distillation(draw, "high temperature", {"temperature": 20.0}, [3, 4]),
+        pixel_cross_entropy(draw, "pixels", {}, [2, 3, 3, 4]),
+        pixel_cross_entropy(draw, "weighted pixels", {"class_weights": weights, "ignore": 9}, [3, 4, 2, 3]),
+        dice(draw, "masks", {}, [2, 3, 3, 4]),
+        dice(draw, "masks, hardly smoothed", {"smooth": 0.01, "ignore": 9}, [3, 2, 4, 3]),
     ]}
 
 

@@ -196,5 +196,32 @@ TEST(Shape, TracedSizesStaySymbolic) {
   }
 }
 
+TEST(Shape, ResizingDoublesAndCropsOddSides) {
+  const at::Tensor maps = at::arange(6, at::TensorOptions(at::kFloat)).view({1, 1, 2, 3});
+  const at::Tensor even = maps.repeat_interleave(2, 2).repeat_interleave(2, 3);
+  EXPECT_TRUE(at::equal(resize_nearest(maps, 4, 6), even));
+  EXPECT_TRUE(at::equal(resize_nearest(maps, 3, 5), even.narrow(2, 0, 3).narrow(3, 0, 5)));
+  for (const int64_t side : {1, 2, 7, 101, 512, 1023}) {
+    const at::Tensor half = at::arange((side + 1) / 2, at::TensorOptions(at::kFloat)).view({1, 1, 1, -1});
+    EXPECT_TRUE(at::equal(resize_nearest(half, 1, side), half.repeat_interleave(2, 3).narrow(3, 0, side))) << side;
+  }
+}
+
+TEST(Shape, TracedResizingFollowsTheOtherTensor) {
+  const auto [state, out] = torch::jit::tracer::trace(
+      {at::zeros({1, 1, 2, 2}), at::zeros({1, 1, 3, 4})},
+      [&](torch::jit::Stack in) -> torch::jit::Stack {
+        const at::Tensor other = in.at(1).toTensor();
+        return {resize_nearest(in.at(0).toTensor(), size_of(other, 2), size_of(other, 3))};
+      },
+      [](const at::Tensor& /*tensor*/) { return std::string(); });
+  torch::jit::GraphExecutor executor(state->graph, "resize");
+  for (const auto& [height, width] : {std::pair<int64_t, int64_t>{3, 4}, {5, 9}, {16, 2}}) {
+    torch::jit::Stack stack{at::ones({2, 3, 3, 4}), at::zeros({1, 1, height, width})};
+    executor.run(stack);
+    EXPECT_EQ(stack.at(0).toTensor().sizes(), (std::vector<int64_t>{2, 3, height, width}));
+  }
+}
+
 }  // namespace
 }  // namespace tenon::nn

@@ -77,16 +77,20 @@ def log_lines(directory):
     return [json.loads(line) for line in (pathlib.Path(directory) / "log.jsonl").read_text().splitlines()]
 
 
+MEASURED = ("train.waiting", "train.copy", "train.compute", "train.loader.workers", "train.loader.samples_per_second")
+
+
 def comparable_log(directory, stops=()):
     """The log without times and places; of `stops`, steps at which a run was stopped, without what tells of that."""
     lines = []
     for line in log_lines(directory):
-        if line["event"] in ("run_start", "message"):
+        if line["event"] in ("run_start", "message", "timing"):
             continue
         if line["event"] == "checkpoint" and line["step"] in stops:
             continue
         del line["time"]
-        line.get("values", {}).pop("train.waiting", None)
+        for key in MEASURED:
+            line.get("values", {}).pop(key, None)
         line["text"] = re.sub(r"^/.*/digits/\d{4}", "RUN", line.get("text", ""))
         lines.append(line)
     return lines

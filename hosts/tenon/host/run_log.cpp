@@ -15,8 +15,9 @@
 namespace tenon::host {
 namespace {
 
-/// Shares of a time that was measured.
-constexpr std::array<const char*, 1> kMeasured{"train.waiting"};
+/// Shares of a time that was measured, and what came of it.
+constexpr std::array<const char*, 5> kMeasured{"train.waiting", "train.copy", "train.compute", "train.loader.workers",
+                                               "train.loader.samples_per_second"};
 
 /// Events that a stop and a resumption add, or move to another step.
 constexpr std::array<std::string_view, 4> kOfStops{"run_start", "run_end", "message", "checkpoint"};
@@ -46,6 +47,7 @@ std::vector<std::string> comparable_lines(const std::filesystem::path& run, std:
     core::Json line = core::Json::parse(text.substr(begin, end - begin), nullptr, false);
     begin = end + 1;
     if (!line.is_object()) throw Error(ErrorCode::kStorage, fmt::format("{} holds a torn line", run.string()));
+    if (line.value("event", "") == "timing") continue;
     if (!tells_of_stop(line, stop)) lines.push_back(comparable(std::move(line), run.string()));
   }
   return lines;

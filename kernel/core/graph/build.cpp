@@ -33,6 +33,7 @@ GraphResult build_graph(const Resolved& resolved, const Catalogue& catalogue, co
   check_reach(draft);
   check_training(draft);
   check_data_rules(draft);
+  check_streams(draft);
   const MetricTable metrics(draft);
   resolve_references(draft, metrics);
   warn_of_tuning_on_test(draft, metrics);

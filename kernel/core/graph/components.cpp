@@ -120,7 +120,7 @@ void expand_ports(const std::vector<Port>& rules, const Json& with, std::vector<
       ports.push_back({"", &rule});
     } else {
       const std::vector<std::string> names = port_names(rule, with);
-      if (names.empty()) open = true;
+      if (names.empty() && !names_no_port(rule, with)) open = true;
       for (const std::string& name : names) {
         if (!name.empty()) ports.push_back({name, &rule});
       }

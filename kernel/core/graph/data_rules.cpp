@@ -15,7 +15,7 @@ namespace {
 
 /// What learns from data learns from those of training alone; elsewhere the same is used through a call.
 void check_fitted(Draft& draft) {
-  if (!draft.fit || !draft.fit->loader || !draft.links_are_whole()) return;
+  if (!draft.fit || !draft.fit->end || !draft.links_are_whole()) return;
   const std::vector<NodeId>& stream = draft.fit->stream;
   std::vector<bool> in_fit(draft.nodes.size(), false);
   std::vector<std::string> names;

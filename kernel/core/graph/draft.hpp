@@ -51,7 +51,7 @@ struct DraftNode {
   Json parameters;             ///< What port rules may rely on: those of `with` that are surely meant so.
   const Json* json = nullptr;  ///< What the file says of it, defaults filled; never null behind `read_nodes`.
   bool reached = false;
-  bool behind_loader = false;  ///< A stream that has a loader further up: reported already.
+  bool behind_loader = false;  ///< A stream that has a loader further up.
   std::vector<NamedPort> in;
   std::vector<NamedPort> out;
   bool in_open = true;   ///< There may be more inputs than `in` tells.
@@ -65,7 +65,7 @@ struct DraftNode {
 /// A path under construction.
 struct DraftPath {
   Path path;
-  std::optional<NodeId> loader;
+  std::optional<NodeId> end;  ///< The last node of the stream: its loader, or what transforms its batches.
   std::vector<NodeId> stream;
   std::vector<NodeId> step;
   std::vector<NodeId> metrics;

@@ -80,8 +80,9 @@ struct Undo {
 /// What one run over a stream needs.
 struct Path {
   std::string name;                  ///< "fit", "fit.critic", "validate", "validate.clean", "test", "predict"
-  std::string data;                  ///< The loader at the end of the stream.
-  std::vector<std::string> stream;   ///< From the dataset to the loader, in order.
+  std::string data;                  ///< The last node of the stream: its loader, or what transforms its batches.
+  std::string loader;                ///< The loader.
+  std::vector<std::string> stream;   ///< From the dataset to `data`, in order.
   std::vector<std::string> step;     ///< Models, losses and metrics, each behind its sources.
   std::vector<std::string> metrics;  ///< As listed in the file.
   std::vector<Undo> undo;            ///< In the order in which they are undone.

@@ -5,13 +5,14 @@
 #include <fmt/format.h>
 
 #include <core/graph/linker.hpp>
+#include <core/graph/stages.hpp>
 #include <core/text/suggest.hpp>
 
 namespace tenon::core {
 namespace {
 
-constexpr std::array<std::string_view, 1> kDataset{"dataset"};
 constexpr std::array<std::string_view, 2> kSamples{"dataset", "transform"};
+constexpr std::array<std::string_view, 2> kBatches{"loader", "transform"};
 
 class StreamLinker final : Linker {
  public:
@@ -25,7 +26,7 @@ class StreamLinker final : Linker {
       const bool needs_none = kind == "dataset" && each_.in.empty();
       if (needs_none) return;
       missing("in", fmt::format("{} has no input", referrer_.who),
-              kind == "dataset" ? "add \"in\" with the name of a dataset, or of several"
+              kind == "dataset" ? "add \"in\" with the name of a dataset or transform, or of several"
                                 : "add \"in\" with the name of a dataset or transform");
       return;
     }
@@ -64,31 +65,60 @@ class StreamLinker final : Linker {
       draft_.add(std::move(diagnostic));
       return;
     }
-    const bool is_dataset = each_.node.kind == "dataset";
-    if (source != nullptr && source->node.kind == "loader" && !is_dataset) {
+    const bool gives_batches = source != nullptr && is_behind_loader(*source);
+    if (gives_batches && !works_on_batches(each_)) {
       report_behind_loader(place, name);
       return;
     }
-    const auto kinds = is_dataset ? std::span<const std::string_view>(kDataset) : kSamples;
-    const std::optional<NodeId> found = draft_.refer(place, name, referrer_, kinds);
+    if (works_on_batches(each_)) {
+      if (source != nullptr && !source->node.kind.empty() && !gives_batches && !works_on_batches(*source)) {
+        report_before_loader(place, name);
+        return;
+      }
+      each_.behind_loader = true;
+    }
+    const std::optional<NodeId> found =
+        draft_.refer(place, name, referrer_, works_on_batches(each_) ? kBatches : kSamples);
     if (!found) return;
     each_.node.inputs.push_back(draft_.nodes[*found].node.name);
     each_.feeds.push_back(*found);
   }
 
+  /// True for a loader, and for what transforms the batches of one.
+  [[nodiscard]] bool is_behind_loader(const DraftNode& node) const {
+    const DraftNode* at = &node;
+    for (std::size_t left = draft_.nodes.size(); left > 0 && at != nullptr && works_on_batches(*at); --left) {
+      const Json* const in = at->json == nullptr ? nullptr : find_member(*at->json, "in");
+      at = in != nullptr && in->is_string() ? draft_.find(in->get<std::string>()) : nullptr;
+    }
+    return at != nullptr && at->node.kind == "loader";
+  }
+
   void report_behind_loader(const std::string& place, const std::string& name) {
     Diagnostic diagnostic = draft_.at_value(
         place, "behind-loader", fmt::format("{} stands behind loader {}", referrer_.who, core::quoted(name)));
-    diagnostic.label = each_.node.kind == "loader"
-                           ? "a stream has one loader, at its end"
-                           : "transforms of batches are not supported yet: put it before the loader";
+    diagnostic.label = each_.node.kind == "loader" ? "a stream has one loader, at its end"
+                                                   : "it works on samples: put it before the loader";
     draft_.point_at(diagnostic, draft_.index.at(name), "the stream ends here");
     draft_.add(std::move(diagnostic));
     each_.behind_loader = true;
   }
+
+  void report_before_loader(const std::string& place, const std::string& name) {
+    Diagnostic diagnostic =
+        draft_.at_value(place, "before-loader",
+                        fmt::format("{} works on batches, but {} gives samples", referrer_.who, core::quoted(name)));
+    diagnostic.label = "put it behind the loader of the stream";
+    draft_.point_at(diagnostic, draft_.index.at(name), "gives samples");
+    draft_.add(std::move(diagnostic));
+  }
 };
 
 }  // namespace
+
+bool works_on_batches(const DraftNode& node) {
+  return node.node.kind == "transform" && node.node.info != nullptr && node.node.info->has_ability(kBatchTransform);
+}
 
 void link_stream(Draft& draft, NodeId id) { StreamLinker(draft, id).link(); }
 

@@ -300,7 +300,7 @@ bool is_part(const Node& dataset) {
 std::vector<NodeId> whole_datasets(const Draft& draft, const DraftPath& path) {
   std::vector<NodeId> found;
   std::vector<NodeId> open;
-  if (path.loader) open.push_back(*path.loader);
+  if (path.end) open.push_back(*path.end);
   std::vector<bool> seen(draft.nodes.size(), false);
   while (!open.empty()) {
     const NodeId id = open.back();

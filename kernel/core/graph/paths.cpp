@@ -15,6 +15,7 @@ namespace tenon::core {
 namespace {
 
 constexpr std::array<std::string_view, 1> kLoader{"loader"};
+constexpr std::array<std::string_view, 1> kEnds{"transform"};
 constexpr std::array<std::string_view, 1> kLoss{"loss"};
 constexpr std::array<std::string_view, 1> kMetric{"metric"};
 constexpr std::array<std::string_view, 1> kOptimizer{"optimizer"};
@@ -34,7 +35,7 @@ class PathBuilder {
     if (is_object("/fit")) build_fit();
     build_validations();
     if (is_object("/test")) {
-      draft_.test = make("test", find_loader("/test/data"), {}, read_metrics("/test/metrics"));
+      draft_.test = make("test", find_end("/test/data"), {}, read_metrics("/test/metrics"));
       draft_.test->path.limit = read_count("/test/limit");
     }
     if (is_object("/predict")) {
@@ -43,7 +44,7 @@ class PathBuilder {
       for (const DraftOutput& output : draft_.outputs) {
         if (output.wire.source) roots.push_back(*output.wire.source);
       }
-      draft_.predict = make("predict", find_loader("/predict/data"), std::move(roots), {});
+      draft_.predict = make("predict", find_end("/predict/data"), std::move(roots), {});
     }
   }
 
@@ -83,14 +84,17 @@ class PathBuilder {
     return names;
   }
 
-  [[nodiscard]] DraftPath make(std::string name, std::optional<NodeId> loader, std::vector<NodeId> roots,
+  [[nodiscard]] DraftPath make(std::string name, std::optional<NodeId> end, std::vector<NodeId> roots,
                                std::vector<NodeId> metrics) {
     DraftPath path;
     path.path.name = std::move(name);
-    path.loader = loader;
-    if (path.loader) {
-      path.path.data = draft_.nodes[*path.loader].node.name;
-      path.stream = closure({*path.loader});
+    path.end = end;
+    if (path.end) {
+      path.path.data = draft_.nodes[*path.end].node.name;
+      path.stream = closure({*path.end});
+      for (const NodeId id : path.stream) {
+        if (draft_.nodes[id].node.kind == "loader") path.path.loader = draft_.nodes[id].node.name;
+      }
     }
     roots.insert(roots.end(), metrics.begin(), metrics.end());
     path.step = closure(std::move(roots));
@@ -101,12 +105,13 @@ class PathBuilder {
     return path;
   }
 
-  /// The loader that the text at `pointer` names.
-  std::optional<NodeId> find_loader(const std::string& pointer) {
+  /// The end of a stream that the text at `pointer` names: a loader, or what transforms its batches.
+  std::optional<NodeId> find_end(const std::string& pointer) {
     const Json* const data = draft_.resolved.find(pointer);
     if (data == nullptr || !data->is_string()) return std::nullopt;
     const std::string name = data->get<std::string>();
     const DraftNode* const node = draft_.find(name);
+    if (node != nullptr && works_on_batches(*node)) return draft_.refer(pointer, name, {named(pointer)}, kEnds);
     if (node != nullptr && node->behind_loader) return std::nullopt;  // told where it stands behind the loader
     if (node != nullptr && (node->node.kind == "dataset" || node->node.kind == "transform")) {
       const NodeId id = draft_.index.at(name);
@@ -155,7 +160,7 @@ class PathBuilder {
   }
 
   void build_fit() {
-    const std::optional<NodeId> loader = find_loader("/fit/data");
+    const std::optional<NodeId> end = find_end("/fit/data");
     const Json* const phases = draft_.resolved.find("/fit/phases");
     const bool has_loss = draft_.resolved.find("/fit/loss") != nullptr;
     if (phases != nullptr && has_loss) {
@@ -172,14 +177,14 @@ class PathBuilder {
     std::vector<NodeId> roots;
     if (phases != nullptr && phases->is_array()) {
       for (std::size_t i = 0; i < phases->size(); ++i) {
-        if ((*phases)[i].is_object()) read_phase(child_pointer("/fit/phases", i), (*phases)[i], loader);
+        if ((*phases)[i].is_object()) read_phase(child_pointer("/fit/phases", i), (*phases)[i], end);
       }
       check_phases();
     } else if (phases == nullptr) {
       DraftPhase only;
       only.pointer = "/fit";
       only.losses = read_losses("/fit/loss");
-      only.path = make("fit", loader, ids_of(only.losses), {});
+      only.path = make("fit", end, ids_of(only.losses), {});
       only.path.path.limit = read_count("/fit/limit");
       draft_.phases.push_back(std::move(only));
     }
@@ -188,7 +193,7 @@ class PathBuilder {
       const std::vector<NodeId> ids = ids_of(phase.losses);
       roots.insert(roots.end(), ids.begin(), ids.end());
     }
-    draft_.fit = make("fit", loader, std::move(roots), {});
+    draft_.fit = make("fit", end, std::move(roots), {});
     draft_.fit->path.limit = read_count("/fit/limit");
     const Json* const precision = draft_.resolved.find("/fit/precision");
     if (precision != nullptr && precision->is_string()) {
@@ -197,7 +202,7 @@ class PathBuilder {
     }
   }
 
-  void read_phase(const std::string& pointer, const Json& json, std::optional<NodeId> loader) {
+  void read_phase(const std::string& pointer, const Json& json, std::optional<NodeId> end) {
     DraftPhase phase;
     phase.pointer = pointer;
     const Json* const name = find_member(json, "name");
@@ -213,7 +218,7 @@ class PathBuilder {
       if (id) phase.optimizers.emplace_back(*id, place);
     }
     phase.path =
-        make("fit." + phase.name, phase.own_data ? find_loader(pointer + "/data") : loader, ids_of(phase.losses), {});
+        make("fit." + phase.name, phase.own_data ? find_end(pointer + "/data") : end, ids_of(phase.losses), {});
     if (!phase.own_data) phase.path.path.limit = read_count("/fit/limit");
     draft_.phases.push_back(std::move(phase));
   }
@@ -269,9 +274,8 @@ class PathBuilder {
       DraftValidation validation;
       validation.name = name;
       validation.pointer = is_map ? child_pointer("/validate", name) : "/validate";
-      validation.path =
-          make(names.size() > 1 ? "validate." + name : "validate", find_loader(validation.pointer + "/data"), {},
-               read_metrics(validation.pointer + "/metrics"));
+      validation.path = make(names.size() > 1 ? "validate." + name : "validate", find_end(validation.pointer + "/data"),
+                             {}, read_metrics(validation.pointer + "/metrics"));
       validation.path.path.limit = read_count(validation.pointer + "/limit");
       draft_.validations.push_back(std::move(validation));
     }

@@ -30,7 +30,7 @@ struct Mixture {
   FieldOf part;          ///< The one of another scale, and what brought it there.
 };
 
-/// What lies behind a field of the batch, seen from the loader.
+/// What lies behind a field of the batch, seen from the end of the stream.
 struct Trail {
   std::vector<FieldOf> rescaled;       ///< What brought it to another scale, the last one first.
   std::optional<FieldOf> categorical;  ///< What made numbers of its texts.
@@ -79,29 +79,32 @@ class ScaleFinder {
   const Trail& trail_of(const DraftPath& path, const std::string& field) {
     const auto [known, added] = trails_[&path].try_emplace(field);
     Seen seen;
-    if (added && path.loader) known->second = follow(*path.loader, field, seen);
+    if (added && path.end) known->second = follow(*path.end, field, seen);
     return known->second;
   }
 
-  /// What lies behind a field that `from` reads. Parts of joined fields that were `seen` are not followed again.
-  [[nodiscard]] Trail follow(NodeId from, std::string field, Seen& seen) const {
+  /// What lies behind a field that `id` gives. Parts of joined fields that were `seen` are not followed again.
+  [[nodiscard]] Trail follow(NodeId id, std::string field, Seen& seen) const {
     Trail trail;
-    const DraftNode* at = &draft_.nodes[from];
     // Nodes on a circle, which has been told, come back to themselves.
-    for (std::size_t left = draft_.nodes.size(); left > 0 && at->feeds.size() == 1; --left) {
-      const NodeId id = at->feeds.front();
-      at = &draft_.nodes[id];
-      if (at->node.kind != "transform" || at->node.info == nullptr || at->feeds.size() != 1) break;
-      const Port* const rule = output_rule(*at, field);
-      if (rule == nullptr) {
-        if (passes(*at, draft_.nodes[at->feeds.front()], field)) continue;
+    for (std::size_t left = draft_.nodes.size(); left > 0; --left, id = draft_.nodes[id].feeds.front()) {
+      const DraftNode& at = draft_.nodes[id];
+      if (at.node.info == nullptr || at.feeds.empty()) break;
+      if (at.feeds.size() > 1) {
+        trail.mixture = mixture_of_streams(id, field, seen);
         break;
       }
-      if (at->node.info->has_ability(Categorical::kAbility)) trail.categorical = {draft_.owner_of(id), field};
-      const bool rescaled = at->node.info->has_ability(Rescaled::kAbility);
+      if (at.node.kind == "loader") continue;
+      const Port* const rule = output_rule(at, field);
+      if (rule == nullptr) {
+        if (passes(at, draft_.nodes[at.feeds.front()], field)) continue;
+        break;
+      }
+      if (at.node.info->has_ability(Categorical::kAbility)) trail.categorical = {draft_.owner_of(id), field};
+      const bool rescaled = at.node.info->has_ability(Rescaled::kAbility);
       if (rescaled) trail.rescaled.push_back({draft_.owner_of(id), field});
       if (!rule->copies.empty()) {
-        const std::vector<std::string> parts = expand_name(rule->copies, at->parameters);
+        const std::vector<std::string> parts = expand_name(rule->copies, at.parameters);
         if (parts.size() != 1) {
           trail.mixture = mixture_of(id, parts, seen);
           break;
@@ -114,10 +117,21 @@ class ScaleFinder {
     return trail;
   }
 
+  /// A dataset joined of several streams, of which some brought the field to another scale.
+  [[nodiscard]] std::optional<Mixture> mixture_of_streams(NodeId id, const std::string& field, Seen& seen) const {
+    for (const NodeId feed : draft_.nodes[id].feeds) {
+      if (!seen.emplace(feed, field).second) continue;
+      const Trail trail = follow(feed, field, seen);
+      if (!trail.rescaled.empty()) return Mixture{id, {trail.rescaled.front().transform, field}};
+      if (trail.mixture) return Mixture{id, {trail.mixture->part.transform, field}};
+    }
+    return std::nullopt;
+  }
+
   [[nodiscard]] std::optional<Mixture> mixture_of(NodeId id, const std::vector<std::string>& parts, Seen& seen) const {
     for (const std::string& part : parts) {
       if (!seen.emplace(id, part).second) continue;
-      const Trail trail = follow(id, part, seen);
+      const Trail trail = follow(draft_.nodes[id].feeds.front(), part, seen);
       if (!trail.rescaled.empty()) return Mixture{id, {trail.rescaled.front().transform, part}};
       if (trail.mixture) return Mixture{id, {trail.mixture->part.transform, part}};
     }

@@ -52,6 +52,10 @@ void check_training(Draft& draft);
 /// What learns from data lies in the stream of fit; nodes that share their inputs agree on what they must.
 void check_data_rules(Draft& draft);
 
+/// What is measured is not changed at random unless its block allows it; what a dataset reads neither draws random
+/// numbers nor learns from data.
+void check_streams(Draft& draft);
+
 /// A value that a validation computes.
 struct MetricReference {
   std::string key;  ///< Log key.
@@ -94,6 +98,12 @@ void warn_of_tuning_on_test(Draft& draft, const MetricTable& metrics);
 
 /// Reads what stands beside the nodes, and hands over all that the draft knows. Complete only without errors.
 [[nodiscard]] Graph finish(Draft& draft, const MetricTable& metrics);
+
+/// Ability of transforms that stand behind the loader (tenon/components/batch_transform.hpp, which is over ATen).
+inline constexpr const char* kBatchTransform = "tenon.batch_transform/1";
+
+/// True for a transform that works on batches.
+[[nodiscard]] bool works_on_batches(const DraftNode& node);
 
 // Shared pieces ---------------------------------------------------------------------------------------------------------
 

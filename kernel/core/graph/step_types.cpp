@@ -104,10 +104,10 @@ class StepTyper {
   [[nodiscard]] Source source_of(const DraftPath& path, const DraftWire& wire) const {
     Source found;
     if (wire.wire.from_batch()) {
-      if (!path.loader) return found;
-      const DraftNode& loader = draft_.nodes[*path.loader];
-      found.values = &loader.fields;
-      found.open = loader.out_open;
+      if (!path.end) return found;
+      const DraftNode& end = draft_.nodes[*path.end];
+      found.values = &end.fields;
+      found.open = end.out_open;
     } else if (wire.source) {
       found.values = &outputs_[*wire.source];
     }
@@ -141,7 +141,7 @@ class StepTyper {
       draft_.propose(diagnostic, fmt::format("{}.{}", kBatch, *nearest(wire.wire.output, names)));
     }
     diagnostic.notes.push_back(fmt::format("fields of {}: {}", core::quoted(path.path.data), list_names(texts)));
-    draft_.point_at(diagnostic, *path.loader, fmt::format("the batch of {}", path.path.name));
+    draft_.point_at(diagnostic, *path.end, fmt::format("the batch of {}", path.path.name));
     return diagnostic;
   }
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <core/graph/batches.hpp>
 #include <core/graph/stages.hpp>
 #include <core/json/pointer.hpp>
 #include <core/text/suggest.hpp>
@@ -25,9 +26,9 @@ class StreamTyper {
   void type() {
     std::vector<TypedValue> in = gather();
     if (each_.node.kind == "loader") {
-      for (TypedValue& field : in) field.type.head.insert(field.type.head.begin(), Dim("N"));
-      each_.fields = std::move(in);
-      each_.out_open = in_open_;
+      type_batches(draft_, id_, std::move(in), in_open_);
+    } else if (works_on_batches(each_) && each_.feeds.empty()) {
+      each_.out_open = true;  // told that it stands at the wrong place
     } else if (each_.known) {
       take(in);
       give(in);

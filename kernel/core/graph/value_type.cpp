@@ -115,6 +115,11 @@ std::vector<std::string> expand_name(const std::string& name, const Json& with) 
 
 std::vector<std::string> port_names(const Port& port, const Json& with) { return expand_name(port.name, with); }
 
+bool names_no_port(const Port& port, const Json& with) {
+  const Json* const value = is_parameter(port.name) ? parameter_value(with, port.name) : nullptr;
+  return value != nullptr && value->is_array() && value->empty();
+}
+
 std::optional<Dim> PortRules::parameter(std::string_view name) const {
   const Json* const value = parameter_value(*with_, name);
   if (value == nullptr || !value->is_number_integer()) return std::nullopt;

@@ -41,6 +41,9 @@ struct ValueType {
 /// The names that a rule stands for: its own, or those that its parameter lists. Empty when the parameter is not there.
 [[nodiscard]] std::vector<std::string> port_names(const Port& port, const Json& with);
 
+/// True when the parameter that names the port is a list, and empty.
+[[nodiscard]] bool names_no_port(const Port& port, const Json& with);
+
 /// The port rules of one use of a component: its parameters, and what its symbols were bound to by the inputs so far.
 class PortRules {
  public:

@@ -1,8 +1,6 @@
 // The kernel's own components, described by the machinery that plugins use.
 #include <core/plugin/builtin.hpp>
 
-#include <algorithm>
-
 #include <core/plugin/fingerprint.hpp>
 #include <tenon/registration.hpp>
 
@@ -23,10 +21,6 @@ Json loader_description() {
 }
 
 }  // namespace
-
-int64_t loader_workers(const LoaderParams& params, unsigned cores) noexcept {
-  return params.workers ? *params.workers : std::max<int64_t>(int64_t{cores} - 1, 1);
-}
 
 PluginInfo kernel_plugin() {
   PluginInfo plugin;

@@ -3,7 +3,10 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
 
+#include <core/plugin/loader_params.hpp>
 #include <core/plugin/manifest.hpp>
 #include <tenon/params.hpp>
 
@@ -18,28 +21,51 @@ TENON_ENUM(LastBatch, "keep", "drop")
 
 /// Parameters of `loader:threads`.
 struct LoaderParams {
-  int64_t batch = 1;               ///< Samples of a micro-batch, over all ranks.
-  bool shuffle = false;            ///< Another order each epoch, a pure function of seed and epoch.
-  std::optional<int64_t> workers;  ///< Threads; 0 loads on the trainer thread; empty for "auto".
-  int64_t prefetch = 2;            ///< Batches that are kept ready.
+  int64_t batch = 1;     ///< Samples of a micro-batch, over all ranks.
+  bool shuffle = false;  ///< Another order each epoch, a pure function of seed and epoch.
+  std::optional<SamplerParams> sampler;
+  std::optional<BucketParams> buckets;
   LastBatch last = LastBatch::kKeep;
+  std::vector<PadParams> pad;
+  std::vector<std::string> lists;             ///< Fields whose samples are joined, beside their lengths.
+  std::optional<BadSampleParams> bad_sample;  ///< Empty: a sample that cannot be made ends the run.
+  std::optional<int64_t> workers;             ///< Threads; 0 loads on the trainer thread; empty for "auto".
+  int64_t prefetch = 2;                       ///< Batches that are kept ready.
+  Bytes memory{int64_t{1} << 30};             ///< Bound of the batches that are kept ready.
+  Time sample_timeout{600};                   ///< The longest that one sample may take on a loader thread.
 
-  TENON_PARAMS(LoaderParams,
-               tenon::field(&LoaderParams::batch, "batch", "Samples of a micro-batch, over all ranks")
-                   .required()
-                   .min(1)
-                   .max(1 << 30),
-               tenon::field(&LoaderParams::shuffle, "shuffle", "Another order each epoch, the same for the same seed"),
-               tenon::field(&LoaderParams::workers, "workers",
-                            "Loader threads; 0 loads on the trainer thread; auto takes all cores but one")
-                   .min(0)
-                   .max(256),
-               tenon::field(&LoaderParams::prefetch, "prefetch", "Batches that are kept ready").min(1).max(64),
-               tenon::field(&LoaderParams::last, "last", "An epoch's last, smaller batch: keep it or drop it"))
+  TENON_PARAMS(
+      LoaderParams,
+      tenon::field(&LoaderParams::batch, "batch", "Samples of a micro-batch, over all ranks")
+          .required()
+          .min(1)
+          .max(1 << 30),
+      tenon::field(&LoaderParams::shuffle, "shuffle", "Another order each epoch, the same for the same seed"),
+      tenon::field(&LoaderParams::sampler, "sampler", "Which samples make an epoch; none: each of the dataset once")
+          .word("none"),
+      tenon::field(&LoaderParams::buckets, "buckets",
+                   "Batches of samples of similar length; none: in the order of the epoch")
+          .word("none"),
+      tenon::field(&LoaderParams::last, "last", "An epoch's last, smaller batch: keep it or drop it"),
+      tenon::field(&LoaderParams::pad, "pad", "Fields of differing sizes that are filled up to one size"),
+      tenon::field(&LoaderParams::lists, "lists",
+                   "Fields whose samples are joined along their first axis, beside a field of their lengths"),
+      tenon::field(&LoaderParams::bad_sample, "bad_sample",
+                   "What becomes of a sample that cannot be made; fail: the run ends")
+          .word("fail"),
+      tenon::field(&LoaderParams::workers, "workers",
+                   "Loader threads; 0 loads on the trainer thread; auto: as many as measurements show to help, "
+                   "none for data in memory that is made faster than it could be handed over")
+          .min(0)
+          .max(256),
+      tenon::field(&LoaderParams::prefetch, "prefetch", "Batches that are kept ready").min(1).max(64),
+      tenon::field(&LoaderParams::memory, "memory",
+                   "Memory of the batches that are kept ready, at most; where two do not fit, one is made at a time"),
+      tenon::field(
+          &LoaderParams::sample_timeout, "sample_timeout",
+          "A sample that takes a loader thread longer ends the run with an error that names it; 0 s: no limit; "
+          "with 0 workers nothing can interrupt it"))
 };
-
-/// Loader threads for these parameters on a machine of `cores` cores: at least 1 for "auto".
-[[nodiscard]] int64_t loader_workers(const LoaderParams& params, unsigned cores) noexcept;
 
 /// The kernel as a plugin of the catalogue; its path is empty.
 [[nodiscard]] PluginInfo kernel_plugin();

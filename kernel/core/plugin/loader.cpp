@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <algorithm>
 #include <exception>
+#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -161,6 +162,18 @@ const CreateComponent* OpenedPlugin::create(std::string_view kind, std::string_v
   return found == info_.linked->components.end() ? nullptr : &found->second.create;
 }
 
+namespace {
+
+/// A component that a thread may come back to, and those that it was given.
+void keep_for_ever(Component* component, std::vector<ComponentHandle> inner) {
+  static std::mutex mutex;
+  static auto* const kept = new std::vector<std::pair<Component*, std::vector<ComponentHandle>>>;  // on purpose
+  const std::lock_guard lock(mutex);
+  kept->emplace_back(component, std::move(inner));
+}
+
+}  // namespace
+
 ComponentHandle::ComponentHandle(const ComponentDescriptor& descriptor, const Json& params, const Callee* callee,
                                  const CreateComponent* create)
     : descriptor_(&descriptor), callee_(callee) {
@@ -173,7 +186,10 @@ ComponentHandle::ComponentHandle(const ComponentDescriptor& descriptor, const Js
     report.rethrow();
     throw Error(ErrorCode::kPlugin, "it could not be made and does not say why");
   }
-  if (callee_ != nullptr) ++callee_->living;
+  if (callee_ != nullptr) {
+    ++callee_->living;
+    callee_->given_up = false;  // that was an earlier run's
+  }
 }
 
 ComponentHandle::ComponentHandle(ComponentHandle&& other) noexcept
@@ -204,6 +220,10 @@ void ComponentHandle::reset() {
 }
 
 void ComponentHandle::destroy_all(const ErrorSink& sink) noexcept {
+  if (callee_ != nullptr && callee_->given_up) {
+    keep_for_ever(std::exchange(component_, nullptr), std::exchange(inner_, {}));
+    return;
+  }
   {
     const Entered entered(callee_, "destroy");
     descriptor_->destroy(std::exchange(component_, nullptr), sink);

@@ -44,7 +44,7 @@ class OpenedPlugin {
 };
 
 /// Owns one component and destroys it through the descriptor that made it, then the components that it was given as
-/// parameters. Movable. [trainer]
+/// parameters; leaves them as they are where the callee says that a thread does not come back from it. Movable. [trainer]
 class ComponentHandle {
  public:
   ComponentHandle() = default;

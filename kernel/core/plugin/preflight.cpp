@@ -64,6 +64,16 @@ bool is_linear_algebra(std::string_view symbol) {
   return !symbol.starts_with("_Z") && (symbol.ends_with('_') || starts_with_any(symbol, {"cblas_", "LAPACKE_"}));
 }
 
+/// Ends of sections that the linker puts into every library.
+bool is_linker_mark(std::string_view symbol) {
+  return symbol == "_edata" || symbol == "_end" || symbol == "__bss_start" || symbol == "_init" || symbol == "_fini";
+}
+
+/// What the distribution put together: that its libraries get along is its care.
+bool is_of_distribution(const DynamicImage& library) {
+  return starts_with_any(library.path().native(), {"/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/"});
+}
+
 /// "liba.so, which libb.so needs"
 std::string asker(const std::vector<fs::path>& chain) {
   std::string text = chain.back().filename().string();
@@ -301,7 +311,7 @@ class Examination {
   void judge_copies(const DynamicImage& library) {
     if (library.symbolic()) return;
     for (const DynamicSymbol& symbol : library.defined()) {
-      if (symbol.weak) continue;
+      if (symbol.weak || is_linker_mark(symbol.name)) continue;
       const Found found = first_in(scope_, symbol);
       if (found.library == &library || found.definition != Definition::kStrong || is_system_runtime(*found.library)) {
         continue;
@@ -330,7 +340,7 @@ class Examination {
                       "of one library do not fit together so: use the same library as the host, or link it statically "
                       "with -Wl,--exclude-libs,ALL",
                       own->path().string(), other->path().string(), name_of(plugin_), name_of(*other), shown(names))));
-      } else {
+      } else if (!is_of_distribution(*own) || !is_of_distribution(*other)) {
         findings_.push_back(
             warning("second-copy", fmt::format("{} and {} define the same symbols: {}; none is known to be mixed up",
                                                own->path().string(), other->path().string(), shown(names))));

@@ -17,6 +17,9 @@ struct Callee {
   const char* node = "";       ///< "train_set", "stop/0"; empty for what the kernel makes on its own.
   const Callee* next = nullptr;
   mutable std::atomic<int> living = 0;  ///< Components of it that there are.
+
+  /// A thread is in one of them and does not come back, so that none may be destroyed.
+  mutable std::atomic<bool> given_up = false;
 };
 
 /// The one object for these texts, made when they are first asked for. [any thread]
@@ -38,6 +41,10 @@ extern const char* const kBackward;
 
 /// Fixed offset from the thread pointer: the library is opened with the program, and a signal handler may read it.
 extern thread_local constinit Breadcrumb breadcrumb [[gnu::tls_model("initial-exec")]];
+
+/// What another thread's breadcrumb says at this moment: for telling of a thread that does not come back. Its parts may be
+/// of different calls when that thread goes on meanwhile.
+[[nodiscard]] Breadcrumb peek(const Breadcrumb& of_another_thread) noexcept;
 
 /// While it lives, this thread is in that method. They nest. A few stores, without atomics. [any thread]
 class Entered {

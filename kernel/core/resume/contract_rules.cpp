@@ -169,8 +169,9 @@ Verdict ContractRules::of_pipeline(const Difference& difference) const {
   if (top == "nodes" && path.size() > 1) return node(difference);
   if (top == "stop") return stop(difference);
   if (top == "validate") {
-    const bool interval = std::find(path.begin(), path.end(), "every") != path.end();
-    return measured(interval ? kUnchanged : kIncomparable);
+    const auto says = [&](std::string_view key) { return std::find(path.begin(), path.end(), key) != path.end(); };
+    if (says("allow_random")) return applied(kUnchanged);  // it allows what is there, and changes nothing
+    return measured(says("every") ? kUnchanged : kIncomparable);
   }
   constexpr std::array<std::string_view, 9> kFree{"$schema", "checkpoint", "export", "extends", "name",
                                                   "observe", "predict",    "test",   "vars"};
@@ -263,11 +264,14 @@ Verdict ContractRules::node(const Difference& difference) const {
   return refused(kind, kFromHere);
 }
 
-/// Workers and prefetching never change what comes; all else of the stream that training reads does.
+/// Workers, prefetching and bounds never change what comes; all else of the stream that training reads does.
 Verdict ContractRules::data_node(const Difference& difference, const std::string& kind) const {
   const std::vector<std::string>& path = difference.path;
   const std::string parameter = path.size() > 3 && path[2] == "with" ? path[3] : "";
-  if (kind == "loader" && (parameter == "workers" || parameter == "prefetch")) return applied(kUnchanged);
+  if (kind == "loader" &&
+      (parameter == "workers" || parameter == "prefetch" || parameter == "memory" || parameter == "sample_timeout")) {
+    return applied(kUnchanged);
+  }
   const Node* const node = graph_.find(path[1]);
   if (kind == "dataset" && node != nullptr && !parameter.empty() && names_a_file(*node, path)) {
     return applied(kSameItems);

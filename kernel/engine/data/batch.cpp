@@ -1,16 +1,40 @@
 // Slots and their return.
 #include <engine/data/batch.hpp>
 
+#include <algorithm>
+
 namespace tenon::engine {
 
 void* BatchSlot::reserve(std::size_t field, std::size_t bytes) {
   Block& block = blocks_[field];
   if (block.memory == nullptr || block.size < bytes) {
+    // Padded fields differ from batch to batch: with some room they settle soon.
+    const std::size_t size = std::max(bytes, block.size + block.size / 4);
     block = {};  // first, so that old and new need not fit into memory together
-    block.memory = allocate_(bytes);
-    block.size = bytes;
+    block.memory = allocate_(size);
+    block.size = size;
   }
   return block.memory.get();
+}
+
+void* BatchSlot::scratch(std::size_t bytes) {
+  void* const memory = scratch_.allocate(bytes);
+  scratch_now_ += bytes;
+  scratch_most_ = std::max(scratch_most_, scratch_now_);
+  return memory;
+}
+
+void BatchSlot::clear_scratch() {
+  scratch_.reset();
+  scratch_now_ = 0;
+}
+
+std::size_t BatchSlot::bytes() const noexcept {
+  std::size_t sum = scratch_most_;
+  for (const Block& block : blocks_) {
+    sum += block.size;
+  }
+  return sum;
 }
 
 std::shared_ptr<BatchSlot> SlotPool::acquire() {

@@ -9,12 +9,34 @@
 
 #include <fmt/format.h>
 
+#include <engine/data/machine.hpp>
 #include <tenon/error.hpp>
+#include <tenon/quantity.hpp>
 
 namespace tenon::engine {
 namespace {
 
-BatchPlan make_plan(const Stream& stream, const LoaderOptions& options) {
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+
+constexpr int kMostThreads = 32;                       // that "auto" takes, unless there are more cores
+constexpr std::chrono::microseconds kCheapBatch{300};  // made by one thread that is just being started
+constexpr milliseconds kSlice{100};                    // of waiting, between two looks at deadlines
+constexpr milliseconds kGrace{50};                     // for threads that are on other samples than the one that hangs
+constexpr int64_t kLongOrder = 50'000;                 // items, from which on an order is not made between two steps
+
+std::shared_ptr<const Sampler> sampler_of(const Stream& stream, const LoaderOptions& options) {
+  if (options.sampler != nullptr) return options.sampler;
+  return std::make_shared<const Sampler>(OrderOptions{.items = stream.size(),
+                                                      .shuffle = options.shuffle,
+                                                      .batch = options.batch,
+                                                      .seed = stream.seed(),
+                                                      .node = options.node},
+                                         OrderColumns{});
+}
+
+BatchPlan make_plan(const Stream& stream, const LoaderOptions& options, int64_t samples) {
   const auto require = [&](bool holds, const std::string& what) {
     if (!holds) {
       throw Error(ErrorCode::kConfig, fmt::format("loader \"{}\": {}", options.node, what));
@@ -25,7 +47,7 @@ BatchPlan make_plan(const Stream& stream, const LoaderOptions& options) {
   require(options.prefetch >= 1, fmt::format("prefetch is {}, and must be at least 1", options.prefetch));
   require(options.world >= 1 && options.rank >= 0 && options.rank < options.world,
           fmt::format("there is no rank {} of {}", options.rank, options.world));
-  const BatchPlan plan{stream.size(), options.batch, options.last, options.rank, options.world, options.limit};
+  const BatchPlan plan{samples, options.batch, options.last, options.rank, options.world, options.limit};
   if (plan.items < 1) {
     throw Error(ErrorCode::kData, fmt::format("dataset \"{}\" is empty", stream.dataset_node()));
   }
@@ -38,39 +60,59 @@ BatchPlan make_plan(const Stream& stream, const LoaderOptions& options) {
   return plan;
 }
 
-TaskPool make_pool(const LoaderOptions& options) {
-  try {
-    return TaskPool(options.workers, options.on_thread_start);
-  } catch (const std::system_error& error) {
-    throw Error(ErrorCode::kConfig, fmt::format("loader \"{}\": the system does not give {} threads ({}); set fewer "
-                                                "workers",
-                                                options.node, options.workers, error.what()));
+LoaderOptions completed(LoaderOptions options) {
+  if (options.cores < 1) options.cores = usable_cores();
+  if (options.automatic) options.workers = 0;  // they come with the first batch
+  if (options.bad_sample) {
+    const bool skips = options.bad_sample->policy == core::BadSamplePolicy::kSkip;
+    options.collate.bad = skips ? OnBadSample::kSkip : OnBadSample::kSubstitute;
   }
+  return options;
+}
+
+int most_threads(const LoaderOptions& options) {
+  return options.automatic ? std::max(kMostThreads, options.cores) : options.workers;
+}
+
+TaskPool::Options pool_options(const LoaderOptions& options, std::shared_ptr<const void> keep) {
+  return {options.workers, most_threads(options), options.on_thread_start, std::move(keep)};
 }
 
 // Adds the time until it goes.
 class Stopwatch {
  public:
-  explicit Stopwatch(std::chrono::nanoseconds& total) : total_(total) {}
-  ~Stopwatch() { total_ += std::chrono::steady_clock::now() - begin_; }
+  explicit Stopwatch(nanoseconds& total) : total_(total) {}
+  ~Stopwatch() { total_ += Clock::now() - begin_; }
   Stopwatch(const Stopwatch&) = delete;
   Stopwatch& operator=(const Stopwatch&) = delete;
 
  private:
-  std::chrono::nanoseconds& total_;
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  nanoseconds& total_;
+  Clock::time_point begin_ = Clock::now();
 };
+
+double seconds(nanoseconds time) { return std::chrono::duration<double>(time).count(); }
 
 }  // namespace
 
-Loader::Loader(const Stream& stream, LoaderOptions options)
+Loader::Loader(const Stream& stream, LoaderOptions options) try
     : stream_(stream),
-      options_(std::move(options)),
-      plan_(make_plan(stream, options_)),
-      layout_(stream.fields(), plan_.capacity()),
-      slots_(std::make_shared<SlotPool>(stream.fields().size(), options_.allocate)),
-      workers_(static_cast<std::size_t>(std::max(options_.workers, 1))),
-      pool_(make_pool(options_)) {}
+      options_(completed(std::move(options))),
+      sampler_(sampler_of(stream, options_)),
+      plan_(make_plan(stream, options_, sampler_->samples())),
+      parts_(std::make_shared<Parts>(BatchLayout(stream.fields(), plan_.capacity(), options_.collate),
+                                     static_cast<std::size_t>(most_threads(options_)) + 1, options_.keep)),
+      slots_(std::make_shared<SlotPool>(parts_->layout.outputs.size(), options_.allocate)),
+      bad_samples_(options_.bad_sample),
+      pool_(pool_options(options_, options_.keep == nullptr ? nullptr : parts_)) {
+  const std::vector<BatchLayout::Field>& fields = parts_->layout.fields;
+  sizes_known_ = std::all_of(fields.begin(), fields.end(), [](const BatchLayout::Field& field) { return field.fixed; });
+  if (sizes_known_) batch_bytes_ = static_cast<int64_t>(parts_->layout.bytes());
+  if (options_.automatic) tuner_.emplace(options_.cores, most_threads(options_), stream.in_memory());
+} catch (const std::system_error& error) {
+  throw Error(ErrorCode::kConfig,
+              fmt::format("a loader does not get its threads from the system ({}); set fewer workers", error.what()));
+}
 
 void Loader::start(int64_t epoch, int64_t first_batch, int64_t epochs) {
   if (epoch < 0 || epoch > epochs || first_batch < 0 || first_batch > (epoch < epochs ? batches() : 0)) {
@@ -78,13 +120,19 @@ void Loader::start(int64_t epoch, int64_t first_batch, int64_t epochs) {
                 fmt::format("loader \"{}\": there is no batch {} in epoch {}: {} epochs of {} batches are planned",
                             options_.node, first_batch, epoch, epochs, batches()));
   }
+  if (ended_by_) throw DataError(*ended_by_);
   pool_.clear();
+  under_way_.clear();
   order_.reset();
   epochs_ = epochs;
   epoch_ = ahead_epoch_ = epoch;
   batch_ = ahead_batch_ = first_batch;
-  if (options_.workers > 0) {
-    fill(options_.prefetch);
+  settling_ = 1;
+  if (tuner_ && !chosen_) {
+    choose_threads();
+  } else {
+    fill(ahead());
+    pool_.wake();
   }
 }
 
@@ -92,6 +140,7 @@ std::optional<Batch> Loader::next() {
   if (epochs_ < 0) {
     throw std::logic_error("Loader::next before start");
   }
+  if (ended_by_) throw DataError(*ended_by_);
   if (at_end()) {
     if (epoch_ < epochs_) {
       ++epoch_;
@@ -99,25 +148,64 @@ std::optional<Batch> Loader::next() {
     }
     return std::nullopt;
   }
-  const Stopwatch watch(waited_);
-  // One more than is made ahead: the one that is taken now.
-  fill(options_.workers > 0 ? options_.prefetch + 1 : 1);
-  const std::shared_ptr<Job> job = pool_.take();
-  ++batch_;
-  return static_cast<BatchJob&>(*job).finish();
+  if (tuner_) tune();
+  std::shared_ptr<Job> job;
+  std::shared_ptr<BatchSlot> slot;
+  {
+    const Stopwatch watch(waited_);
+    // One more than is made ahead: the one that is taken now. Where memory has no room for two, one at a time.
+    const bool alone = pool_.threads() == 0 || batch_bytes_ > options_.memory;
+    fill(alone ? 1 : ahead() + 1);
+    if (!pool_.ready()) {
+      pool_.wake();
+      await();
+    }
+    job = pool_.take();
+    slot = std::move(under_way_.front());
+    under_way_.pop_front();
+    if (alone) {
+      try {
+        fill(ahead());
+      } catch (const Error&) {
+        // Memory ran out behind the batch that is there: the next call tries again, and tells.
+      }
+    }
+    pool_.wake();
+    ++batch_;
+    ++delivered_;
+  }
+  returned_ = Clock::now();
+  note_size(*slot);
+  Batch batch = static_cast<BatchJob&>(*job).finish();
+  if (job->tasks() > 0) samples_per_task_ = static_cast<double>(batch.samples) / static_cast<double>(job->tasks());
+  bad_samples_.take(batch);
+  return batch;
 }
 
-bool Loader::wait(std::chrono::milliseconds limit) {
-  if (epochs_ < 0 || at_end()) {
+bool Loader::wait(milliseconds limit) {
+  if (ended_by_) throw DataError(*ended_by_);
+  if (epochs_ < 0 || at_end() || pool_.threads() == 0) {
     return true;
   }
+  if (pool_.ready()) return true;
   const Stopwatch watch(waited_);
-  return pool_.wait(limit);
+  if (batch_bytes_ <= options_.memory) {  // as in next()
+    fill(ahead() + 1);
+    pool_.wake();
+  }
+  const bool ready = pool_.wait(limit);
+  if (!ready) require_progress();
+  return ready;
+}
+
+bool Loader::end() {
+  pool_.end();
+  return !pool_.abandoned();
 }
 
 std::vector<int64_t> Loader::in_progress() const {
   std::vector<int64_t> samples;
-  for (const Worker& worker : workers_) {
+  for (const Worker& worker : parts_->workers) {
     const int64_t sample = worker.sample.load(std::memory_order_relaxed);
     if (sample >= 0) {
       samples.push_back(sample);
@@ -126,7 +214,122 @@ std::vector<int64_t> Loader::in_progress() const {
   return samples;
 }
 
-// Hands in jobs until `limit` are under way or the last epoch ends. Nothing is lost when memory runs out.
+LoaderFacts Loader::facts() const {
+  const TaskPool::Work work = pool_.work();
+  LoaderFacts facts;
+  facts.node = options_.node;
+  facts.automatic = options_.automatic;
+  facts.settled = !tuner_ || tuner_->settled();
+  facts.workers = pool_.threads();
+  facts.cores = options_.cores;
+  facts.prefetch = options_.prefetch;
+  facts.ahead = ahead();
+  facts.batch_bytes = batch_bytes_;
+  facts.batches = delivered_;
+  facts.samples = static_cast<int64_t>(static_cast<double>(work.tasks) * samples_per_task_);
+  facts.wall = seconds(work.wall);
+  facts.cpu = seconds(work.cpu);
+  return facts;
+}
+
+/// Batches that may be under way while the caller works on one.
+int64_t Loader::ahead() const noexcept {
+  if (pool_.threads() == 0) return 0;
+  if (batch_bytes_ == 0) return sizes_known_ ? options_.prefetch : 1;
+  return std::clamp<int64_t>(options_.memory / batch_bytes_, 1, options_.prefetch);
+}
+
+void Loader::note_size(const BatchSlot& slot) {
+  if (!sizes_known_) batch_bytes_ = std::max(batch_bytes_, static_cast<int64_t>(slot.bytes()));
+}
+
+/// All cores are there for the first batch. For data in memory one thread makes it; what is ready before it is worth while
+/// to have threads needs none. What may wait for a disk always has a thread: nothing else finds out that it hangs.
+void Loader::choose_threads() {
+  chosen_ = true;
+  if (stream_.in_memory()) {
+    pool_.set_threads(1);
+    fill(ahead());
+    pool_.wake();
+    if (pool_.pending() > 0 && pool_.wait(kCheapBatch)) tuner_->begin_without_threads();
+  }
+  pool_.set_threads(tuner_->threads());
+  fill(ahead());
+  pool_.wake();
+  settling_ = pool_.pending() + 1;
+}
+
+void Loader::begin_window() {
+  window_.sums = {};
+  window_.work = pool_.work();
+  window_.waited = waited_;
+  window_.begin = Clock::now();
+}
+
+/// At a batch's border, between the caller's work and the wait for the next batch.
+void Loader::tune() {
+  const Clock::time_point now = Clock::now();
+  if (settling_ > 0) {
+    if (--settling_ == 0) begin_window();
+    return;
+  }
+  LoaderWindow& window = window_.sums;
+  const double elapsed = seconds(now - window_.begin);
+  // The caller was about something else than a step, such as a validation. It may be slower from here on, too.
+  const double away = seconds(now - returned_);
+  const double usual = std::exchange(usual_away_, usual_away_ < 0 ? away : usual_away_ + (away - usual_away_) / 8);
+  if (away > 0.1 && usual >= 0 && away > 5 * usual) {
+    settling_ = pool_.pending() + 1;
+    return;
+  }
+  ++window.batches;
+  const double least = tuner_->settled() ? 0.25 : 0.06;
+  if ((elapsed < least || window.batches < 8) && (elapsed < 1.5 || window.batches < 2)) return;
+  const TaskPool::Work work = pool_.work();
+  window.seconds = elapsed;
+  window.waited = seconds(waited_ - window_.waited);
+  window.tasks = work.tasks - window_.work.tasks;
+  window.wall = seconds(work.wall - window_.work.wall);
+  window.cpu = seconds(work.cpu - window_.work.cpu);
+  const int before = tuner_->threads();
+  tuner_->observe(window);
+  if (tuner_->threads() == before) {
+    begin_window();
+    return;
+  }
+  pool_.set_threads(tuner_->threads());
+  settling_ = std::max(pool_.pending(), ahead()) + 1;
+}
+
+/// Until the oldest batch is there.
+void Loader::await() {
+  while (!pool_.wait(kSlice)) require_progress();
+}
+
+void Loader::require_progress() {
+  if (options_.sample_timeout <= nanoseconds::zero()) return;
+  const std::optional<int> worker = pool_.overdue(options_.sample_timeout);
+  if (!worker) return;
+  const int64_t sample = parts_->workers[static_cast<std::size_t>(*worker)].sample.load(std::memory_order_relaxed);
+  const core::Breadcrumb call = pool_.call_of(*worker);
+  pool_.abandon(kGrace);
+  const bool placed = call.callee != nullptr && *call.callee->node != '\0';
+  const std::string place =
+      placed ? fmt::format("\"{}\" ({}), ", call.callee->node, call.callee->component) : std::string();
+  const std::string inner =
+      placed && call.sample >= 0 && call.sample != sample ? fmt::format(", there sample {}", call.sample) : "";
+  ended_by_ = DataError(
+      ErrorCode::kData,
+      fmt::format(
+          "{}sample {} of \"{}\"{}: it has been under way for more than {}, the loader's \"sample_timeout\"; look "
+          "at that sample and at what it is read from, or allow more time",
+          place, sample, stream_.dataset_node(), inner, to_string(Time{seconds(options_.sample_timeout)})),
+      placed ? call.callee->node : stream_.dataset_node());
+  throw DataError(*ended_by_);
+}
+
+// Hands in jobs until `limit` are under way or the last epoch ends; threads are not woken for them, unless memory runs
+// out. Nothing is lost then.
 void Loader::fill(int64_t limit) {
   while (pool_.pending() < limit) {
     if (ahead_batch_ == batches()) {
@@ -138,25 +341,55 @@ void Loader::fill(int64_t limit) {
       return;
     }
     try {
-      const int64_t epoch = options_.same_epoch ? 0 : ahead_epoch_;
-      if (!order_) {
-        order_.emplace(plan_.items, options_.shuffle, stream_.seed(), options_.node, epoch);
-      }
-      BatchJob::Request request{epoch, options_.same_epoch ? 1 : epochs_, ahead_batch_, {}};
-      const Slice slice = plan_.slice(ahead_batch_);
-      request.samples.reserve(static_cast<std::size_t>(slice.size()));
-      for (int64_t position = slice.begin; position < slice.end; ++position) {
-        request.samples.push_back((*order_)[position]);
-      }
-      pool_.submit(std::make_shared<BatchJob>(stream_, layout_, workers_, slots_->acquire(), std::move(request)));
-      const LoaderReads::Place place{ahead_epoch_, ahead_batch_};
-      if (!reads_.first || place < *reads_.first) reads_.first = place;
-      reads_.samples += slice.size();
+      submit_next();
     } catch (const std::bad_alloc&) {
+      pool_.wake();
       throw Error(ErrorCode::kMemory,
                   fmt::format("loader \"{}\": no memory for a batch of {} samples", options_.node, plan_.capacity()));
     }
     ++ahead_batch_;
+  }
+}
+
+void Loader::submit_next() {
+  const int64_t epoch = options_.same_epoch ? 0 : ahead_epoch_;
+  if (order_ == nullptr) order_ = take_order(epoch);
+  const Slice slice = plan_.slice(ahead_batch_);
+  std::shared_ptr<BatchSlot> slot = slots_->acquire();
+  auto job = std::make_shared<BatchJob>(
+      stream_, parts_->layout, parts_->workers, slot,
+      BatchJob::request(order_, slice, epoch, options_.same_epoch ? 1 : epochs_, ahead_batch_));
+  under_way_.push_back(std::move(slot));
+  pool_.submit_quietly(std::move(job));
+  const LoaderReads::Place place{ahead_epoch_, ahead_batch_};
+  if (!reads_.first || place < *reads_.first) reads_.first = place;
+  reads_.samples += slice.size();
+  prepare_order();
+}
+
+std::shared_ptr<const EpochOrder> Loader::take_order(int64_t epoch) {
+  if (next_order_.valid()) {
+    std::shared_ptr<const EpochOrder> ready = next_order_.get();
+    if (next_order_epoch_ == epoch) return ready;
+  }
+  return std::make_shared<const EpochOrder>(sampler_->epoch(epoch));
+}
+
+/// From the middle of an epoch on, the next one's order is made beside it, where that takes long.
+void Loader::prepare_order() {
+  const int64_t next = ahead_epoch_ + 1;
+  const bool is_trifle = plan_.items < kLongOrder || (options_.sampler == nullptr && !options_.shuffle);
+  if (is_trifle || options_.same_epoch || next >= epochs_ || next_order_.valid() || ahead_batch_ < batches() / 2) {
+    return;
+  }
+  try {
+    next_order_ = std::async(std::launch::async, [sampler = sampler_, next] {
+      give_way();
+      return std::make_shared<const EpochOrder>(sampler->epoch(next));
+    });
+    next_order_epoch_ = next;
+  } catch (const std::system_error&) {
+    // No thread is to be had: it is made when it is needed.
   }
 }
 

@@ -2,9 +2,14 @@
 #include <engine/data/memory.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
+#include <exception>
 #include <limits>
 #include <new>
+#include <utility>
+
+#include <fmt/format.h>
 
 namespace tenon::engine {
 namespace {
@@ -19,7 +24,48 @@ std::size_t aligned(std::size_t bytes) {
   return (std::max<std::size_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
 }
 
+// Shared by an allocator's copies and by the memory that came from it.
+struct Preferred {
+  Allocator allocate;
+  std::size_t most;
+  std::function<void(const std::string&)> warn;
+  std::atomic<std::size_t> used{0};
+  std::atomic<bool> warned{false};
+
+  void tell(const std::string& why) {
+    if (!warned.exchange(true) && warn) warn(why);
+  }
+
+  // Nothing where there is no more of it.
+  static std::shared_ptr<void> take(const std::shared_ptr<Preferred>& self, std::size_t bytes) {
+    if (self->used.fetch_add(bytes) + bytes > self->most) {
+      self->used.fetch_sub(bytes);
+      self->tell(fmt::format("{} bytes more than the {} that are allowed", bytes, self->most));
+      return nullptr;
+    }
+    try {
+      const std::shared_ptr<void> memory = self->allocate(bytes);
+      return {memory.get(), [self, bytes, memory](void*) { self->used.fetch_sub(bytes); }};
+    } catch (const std::exception& error) {
+      self->used.fetch_sub(bytes);
+      self->tell(error.what());
+      return nullptr;
+    }
+  }
+};
+
 }  // namespace
+
+Allocator preferring(Allocator preferred, std::size_t most, std::function<void(const std::string&)> warn) {
+  const auto shared = std::make_shared<Preferred>();
+  shared->allocate = std::move(preferred);
+  shared->most = most;
+  shared->warn = std::move(warn);
+  return [shared](std::size_t bytes) {
+    std::shared_ptr<void> memory = Preferred::take(shared, bytes);
+    return memory != nullptr ? memory : host_memory(bytes);
+  };
+}
 
 std::shared_ptr<void> host_memory(std::size_t bytes) {
   void* memory = std::aligned_alloc(kAlignment, aligned(bytes));

@@ -1,56 +1,42 @@
-// Runs samples through the stages and gives every failure its place.
+// From components to stages: what each gives, and which of its abilities the stream makes use of.
 #include <engine/data/stream.hpp>
 
-#include <cxxabi.h>
-#include <cstdlib>
-#include <memory>
-#include <new>
-#include <typeinfo>
+#include <algorithm>
+#include <array>
+#include <cstring>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include <engine/data/thrown.hpp>
 #include <tenon/error.hpp>
 #include <tenon/random.hpp>
 
 namespace tenon::engine {
 namespace {
 
+constexpr std::size_t kMostPrefetched = 8;      // fields
+constexpr std::size_t kLongestPrefetch = 4096;  // bytes; the processor goes on by itself
+constexpr std::size_t kCacheLine = 64;
+constexpr std::size_t kAhead = 2;  // items
+
 std::string who(const Stage& stage) { return fmt::format("\"{}\" ({})", stage.node, stage.component); }
 
-// What the exception that is being handled says, whatever its type.
-std::string cause() {
-  try {
-    throw;
-  } catch (const std::bad_alloc&) {
-    return "out of memory";
-  } catch (const std::exception& error) {
-    return error.what();
-  } catch (...) {
-    const std::type_info* type = abi::__cxa_current_exception_type();
-    if (type == nullptr) {
-      return "a foreign exception";
-    }
-    const std::unique_ptr<char, decltype(&std::free)> name(abi::__cxa_demangle(type->name(), nullptr, nullptr, nullptr),
-                                                           std::free);
-    return fmt::format("an exception of type {}", name ? name.get() : type->name());
-  }
+[[noreturn]] void refuse(const Stage& stage, const std::string& what) {
+  throw Error(ErrorCode::kPlugin, fmt::format("{}: {}", who(stage), what));
 }
 
 void check(const Stage& stage) {
-  const auto refuse = [&](const std::string& what) {
-    throw Error(ErrorCode::kPlugin, fmt::format("{}: its spec {}", who(stage), what));
-  };
   if (stage.spec.empty()) {
-    refuse("has no fields");
+    refuse(stage, "its spec has no fields");
   }
   for (const FieldSpec& field : stage.spec) {
     if (find(stage.spec, field.name) != &field) {
-      refuse(fmt::format("names field \"{}\" twice", field.name));
+      refuse(stage, fmt::format("its spec names field \"{}\" twice", field.name));
     }
     for (const Dim& dim : field.shape) {
       if (dim.fixed() && dim.size < 0) {
-        refuse(fmt::format("gives field \"{}\" an axis of {}", field.name, dim.size));
+        refuse(stage, fmt::format("its spec gives field \"{}\" an axis of {}", field.name, dim.size));
       }
     }
   }
@@ -64,9 +50,15 @@ void ask_spec(Stage& stage, const Ask& ask) {
   } catch (const Error& error) {
     throw Error(error.code(), fmt::format("{}: {}", who(stage), error.what()), error.pointer());
   } catch (...) {
-    throw Error(ErrorCode::kPlugin, fmt::format("{}: {}", who(stage), cause()));
+    refuse(stage, thrown_text());
   }
   check(stage);
+}
+
+/// ability() changes nothing; it is not const because it hands out the component.
+template <class Ability>
+const Ability* ability_of(const Component& component) {
+  return static_cast<const Ability*>(const_cast<Component&>(component).ability(Ability::kAbility));
 }
 
 }  // namespace
@@ -74,22 +66,56 @@ void ask_spec(Stage& stage, const Ask& ask) {
 Stream::Stream(DatasetNode dataset, std::vector<TransformNode> transforms, uint64_t seed)
     : dataset_(dataset.dataset), seed_(seed) {
   stages_.reserve(transforms.size() + 1);
-  Stage first{std::move(dataset.node), std::move(dataset.component), 0, nullptr, dataset.callee, {}, {}};
+  Stage first{.node = std::move(dataset.node), .component = std::move(dataset.component), .callee = dataset.callee};
   ask_spec(first, [&] { return dataset_->spec(); });
-  first.source.assign(first.spec.size(), -1);
+  first.plan({});
   stages_.push_back(std::move(first));
   for (TransformNode& transform : transforms) {
     const Spec& in = stages_.back().spec;
     const uint64_t key = name_key(transform.node);
-    Stage stage{
-        std::move(transform.node), std::move(transform.component), key, transform.transform, transform.callee, {}, {}};
+    Stage stage{.node = std::move(transform.node),
+                .component = std::move(transform.component),
+                .key = key,
+                .transform = transform.transform,
+                .multi = ability_of<MultiSample>(*transform.transform),
+                .callee = transform.callee};
     ask_spec(stage, [&] { return stage.transform->spec(in); });
-    for (const FieldSpec& field : stage.spec) {
-      const FieldSpec* source = find(in, field.name);
-      stage.source.push_back(source == nullptr ? -1 : static_cast<int>(source - in.data()));
+    stage.plan(in);
+    if (stage.multi != nullptr) {
+      stage.others = stage.multi->others();
+      if (stage.others < 0) {
+        refuse(stage, fmt::format("wants {} further samples", stage.others));
+      }
     }
     stages_.push_back(std::move(stage));
   }
+}
+
+const Stream::Abilities& Stream::abilities() const noexcept {
+  std::call_once(abilities_->once, [this] { find_abilities(); });
+  return *abilities_;
+}
+
+void Stream::find_abilities() const noexcept {
+  const Stage& first = stages_.front();
+  const auto fixed = [](const Stage::Field& field) { return field.fixed; };
+  if (std::all_of(first.fields.begin(), first.fields.end(), fixed)) {
+    abilities_->in_memory = ability_of<InMemory>(*dataset_);
+  }
+  const Stage* const next = stages_.size() > 1 ? &stages_[1] : nullptr;
+  if (next == nullptr || next->multi != nullptr) {
+    return;
+  }
+  CutReading cut{.reader = ability_of<PartialRead>(*dataset_), .cutting = ability_of<Cutting>(*next->transform)};
+  if (cut.reader == nullptr || cut.cutting == nullptr) {
+    return;
+  }
+  const FieldSpec* const field = find(first.spec, cut.reader->partial_field());
+  if (field == nullptr || field->shape.size() < 2 || cut.cutting->cut_field() != field->name) {
+    return;
+  }
+  cut.field = static_cast<int>(field - first.spec.data());
+  abilities_->cut = cut;
 }
 
 int64_t Stream::size() const {
@@ -97,40 +123,56 @@ int64_t Stream::size() const {
   try {
     return dataset_->size();
   } catch (...) {
-    throw Error(ErrorCode::kData, fmt::format("{}: {}", who(stages_.front()), cause()));
+    throw Error(ErrorCode::kData, fmt::format("{}: {}", who(stages_.front()), thrown_text()));
   }
 }
 
-void Stream::run(const SampleKey& key, Destination& destination, Workspace& workspace) const {
-  workspace.arena_.reset();
-  workspace.values_.resize(stages_.size());
-  static const Spec kNothing;
-  for (std::size_t i = 0; i < stages_.size(); ++i) {
-    std::vector<Value>& out = workspace.values_[i];
-    out.resize(stages_[i].spec.size());
-    const std::span<const Value> in = i == 0 ? std::span<const Value>() : workspace.values_[i - 1];
-    StageSample sample(stages_[i], i == 0 ? kNothing : stages_[i - 1].spec, in, out, workspace.arena_,
-                       i + 1 == stages_.size() ? &destination : nullptr);
-    run_stage(stages_[i], key, sample);
+void Stream::look_at(int64_t item, std::span<const std::byte*> views) const {
+  const Stage& stage = stages_.front();
+  std::fill(views.begin(), views.end(), nullptr);
+  {
+    const core::Entered entered(stage.callee, "view", item);
+    abilities().in_memory->view(item, views);
   }
-}
-
-void Stream::run_stage(const Stage& stage, const SampleKey& key, StageSample& sample) const {
-  const core::Entered entered(stage.callee, stage.transform == nullptr ? "read" : "apply", key.index);
-  try {
-    if (stage.transform == nullptr) {
-      dataset_->read(key.index, sample);
-    } else {
-      Rng random(random_key({seed_, stage.key, static_cast<uint64_t>(key.epoch), static_cast<uint64_t>(key.index),
-                             static_cast<uint64_t>(key.occurrence)}));
-      stage.transform->apply(sample, random, {key.epoch, key.epochs});
+  for (std::size_t i = 0; i < views.size(); ++i) {
+    if (views[i] == nullptr && stage.fields[i].bytes > 0) {
+      throw DataError(ErrorCode::kPlugin,
+                      fmt::format("{}, sample {}: view() does not tell where field \"{}\" lies", who(stage), item,
+                                  stage.spec[i].name),
+                      stage.node);
     }
-    sample.finish();
-  } catch (...) {
-    throw DataError(
-        ErrorCode::kData,
-        fmt::format("{}, sample {} of \"{}\", epoch {}: {}", who(stage), key.index, dataset_node(), key.epoch, cause()),
-        stage.node);
+  }
+}
+
+void Stream::prefetch(int64_t item) const noexcept {
+  const std::vector<Stage::Field>& known = stages_.front().fields;
+  std::array<const std::byte*, kMostPrefetched> views{};
+  if (known.size() > views.size()) {
+    return;
+  }
+  abilities().in_memory->view(item, std::span(views).first(known.size()));
+  for (std::size_t field = 0; field < known.size(); ++field) {
+    const std::size_t bytes = std::min(known[field].bytes, kLongestPrefetch);
+    for (std::size_t at = 0; views[field] != nullptr && at < bytes; at += kCacheLine) {
+      __builtin_prefetch(views[field] + at);
+    }
+  }
+}
+
+void Stream::copy(std::span<const int64_t> items, std::span<std::byte* const> fields) const {
+  const std::vector<Stage::Field>& known = stages_.front().fields;
+  std::vector<const std::byte*> views(known.size());
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (i + kAhead < items.size()) {
+      prefetch(items[i + kAhead]);
+    }
+    look_at(items[i], views);
+    for (std::size_t field = 0; field < known.size(); ++field) {
+      const std::size_t bytes = known[field].bytes;
+      if (bytes > 0) {
+        std::memcpy(fields[field] + i * bytes, views[field], bytes);
+      }
+    }
   }
 }
 

@@ -1,13 +1,20 @@
 // A dataset and the transforms behind it: makes one sample at a time, the same bytes on any thread in any order.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <engine/data/stage.hpp>
 #include <tenon/components/dataset.hpp>
+#include <tenon/components/in_memory.hpp>
+#include <tenon/components/partial_read.hpp>
 #include <tenon/components/transform.hpp>
 #include <tenon/error.hpp>
 
@@ -37,12 +44,17 @@ struct SampleKey {
   int64_t occurrence = 0;  ///< counts repetitions of the sample within the epoch
 };
 
-/// One thread's memory for the values between stages. Reused from sample to sample.
+/// One thread's memory for the values between stages, and for further samples that a stage takes. Reused from sample to
+/// sample: after the first ones it asks the system for nothing.
 class Workspace {
  private:
   friend class Stream;
   Arena arena_;
   std::vector<std::vector<Value>> values_;  // by stage
+  std::vector<const std::byte*> views_;     // of the dataset's fields
+  std::vector<std::unique_ptr<Workspace>> others_;
+  std::vector<FinishedSample> finished_;  // of others_
+  std::vector<const Sample*> samples_;    // finished_
 };
 
 /// True for bytes of no fixed number, as which texts come.
@@ -65,6 +77,11 @@ class DataError final : public Error {
 };
 
 /// Immutable after construction; run() is safe on many threads, each with a workspace of its own.
+///
+/// Datasets whose items lie in memory (InMemory) are read where they lie: read() is not called. Where a dataset with
+/// PartialRead is followed by a transform with Cutting on the same field, the transform is asked for the region before
+/// the dataset decodes anything. A transform with MultiSample gets its further samples through the stages before it, so
+/// that behind k of them in a row, each of which takes n, a sample costs (n + 1)^k reads. None of this changes a byte.
 class Stream {
  public:
   /// Asks each component for its spec; opens and reads nothing, so the dataset need not be open yet. [trainer]
@@ -83,16 +100,75 @@ class Stream {
   [[nodiscard]] uint64_t seed() const noexcept { return seed_; }
   [[nodiscard]] const std::string& dataset_node() const noexcept { return stages_.front().node; }
 
+  /// How many transforms there are.
+  [[nodiscard]] int64_t transforms() const noexcept { return static_cast<int64_t>(stages_.size()) - 1; }
+
+  /// Whether items are read where they lie in memory, so that a sample costs what its transforms do. The dataset is
+  /// open.
+  [[nodiscard]] bool in_memory() const noexcept {
+    const InMemory* const view = abilities().in_memory;
+    return view != nullptr && view->can_view();
+  }
+
+  /// Whether a batch is nothing but a copy of items in memory: copy() makes it then, with the bytes of run().
+  [[nodiscard]] bool copies() const noexcept { return transforms() == 0 && in_memory(); }
+
+  /// Copies items, where copies(): `fields` has a block for each of fields(), in which the items lie one behind the
+  /// other, in the order of `items`. \throws DataError (kPlugin) naming the dataset and the item that it has no memory
+  /// of. [loader]
+  void copy(std::span<const int64_t> items, std::span<std::byte* const> fields) const;
+
+  /// Brings an item of a dataset in_memory() into the processor's caches while another is worked on. [loader]
+  void prefetch(int64_t item) const noexcept;
+
   /// Makes one sample. Whatever a component throws, and whatever contradicts its spec, comes out as one
-  /// \throws Error (kData) naming node, component, sample, dataset, epoch and cause. [loader]
+  /// \throws DataError (kData; kPlugin where a component breaks the contract of an ability) naming node, component,
+  /// sample, dataset, epoch and cause. [loader]
   void run(const SampleKey& key, Destination& destination, Workspace& workspace) const;
 
  private:
-  void run_stage(const Stage& stage, const SampleKey& key, StageSample& sample) const;
+  /// One sample under way.
+  struct Trip {
+    const SampleKey& key;
+    Workspace& workspace;
+    Destination* destination;      // nullptr: a sample that a stage of another trip takes
+    const Trip* outer = nullptr;   // that trip
+    const Stage* taker = nullptr;  // and that stage
+  };
+  /// The dataset reads what the first transform looks at, and no more.
+  struct CutReading {
+    const PartialRead* reader = nullptr;
+    const Cutting* cutting = nullptr;
+    int field = 0;  // behind the dataset
+  };
+  class Chooser;
+
+  /// What the dataset can do, asked once it is open: one over others may know no earlier.
+  struct Abilities {
+    std::once_flag once;
+    const InMemory* in_memory = nullptr;
+    std::optional<CutReading> cut;
+  };
+  [[nodiscard]] const Abilities& abilities() const noexcept;
+  void find_abilities() const noexcept;
+  [[nodiscard]] Rng random_for(const Stage& stage, const SampleKey& key) const noexcept;
+  [[nodiscard]] std::string place_of(const Trip& trip) const;
+  [[noreturn]] void fail(const Stage& stage, const Trip& trip) const;
+  template <class Body>
+  void entering(const Stage& stage, const char* method, const Trip& trip, const Body& body) const;
+
+  void run_to(std::size_t end, const Trip& trip) const;
+  void run_stage(std::size_t index, const Trip& trip) const;
+  [[nodiscard]] StageSample sample_of(std::size_t index, const Trip& trip) const;
+  void view(const Trip& trip) const;
+  void look_at(int64_t item, std::span<const std::byte*> views) const;
+  void read_cut(const Trip& trip) const;
+  [[nodiscard]] std::span<const Sample* const> take_others(std::size_t index, const Trip& trip) const;
 
   const Dataset* dataset_;
   uint64_t seed_;
   std::vector<Stage> stages_;
+  std::unique_ptr<Abilities> abilities_ = std::make_unique<Abilities>();
 };
 
 }  // namespace tenon::engine

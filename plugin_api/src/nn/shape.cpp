@@ -25,4 +25,15 @@ at::Tensor reshape(const at::Tensor& tensor, std::initializer_list<Size> shape) 
   return at::reshape(tensor, now);
 }
 
+at::Tensor resize_nearest(const at::Tensor& maps, const Size& height, const Size& width) {
+  std::size_t axis = 0;
+  for (const Size* size : {&height, &width}) {
+    if (size->traced.defined()) {
+      torch::jit::tracer::ArgumentStash::stashIntArrayRefElem("output_size", 2, axis, size->traced);
+    }
+    ++axis;
+  }
+  return at::upsample_nearest2d(maps, {height.value, width.value}, std::nullopt, std::nullopt);
+}
+
 }  // namespace tenon::nn

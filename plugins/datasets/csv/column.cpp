@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include <files/content_hash.hpp>
+#include <files/numbers.hpp>
 #include <tenon/random.hpp>
 
 namespace tenon::datasets {
@@ -29,7 +30,7 @@ struct Parsed {
 
 /// from_chars takes no plus sign.
 template <class T>
-Parsed<T> parse(std::string_view text, const char* kind, const char* type) {
+Parsed<T> parse_number(std::string_view text, const char* kind, const char* type) {
   const std::string_view digits = text.size() > 1 && text[0] == '+' && text[1] != '-' ? text.substr(1) : text;
   Parsed<T> parsed;
   const char* const end = digits.data() + digits.size();
@@ -52,8 +53,8 @@ std::string_view without_zero_fraction(std::string_view text) {
 }
 
 template <class T>
-void put_number(std::vector<std::byte>& row, std::size_t position, T value) {
-  std::memcpy(row.data() + position * sizeof(T), &value, sizeof(T));
+void put_number(std::byte* row, std::size_t position, T value) {
+  std::memcpy(row + position * sizeof(T), &value, sizeof(T));
 }
 
 FieldSpec spec_of(const CsvField& field) {
@@ -77,20 +78,41 @@ bool is_missing(const Cell& cell, CsvType type) {
   });
 }
 
-bool is_number(std::string_view text) { return !parse<double>(trimmed(text), "", "").error; }
+bool is_number(std::string_view text) { return !parse_number<double>(trimmed(text), "", "").error; }
 
 bool may_be_number(const Cell& cell) {
   return cell.raw.find_first_of("0123456789") != std::string_view::npos || is_number(cell.raw);
 }
 
-FieldColumn::FieldColumn(const CsvField& field) : type_(field.type), spec_(spec_of(field)) {
-  if (type_ == CsvType::kText) return;
+FieldParser::FieldParser(const CsvField& field) : type_(field.type), spec_(spec_of(field)) {
+  if (is_text()) return;
   for (const Dim& dim : spec_.shape) shape_.push_back(dim.size);
-  row_.resize(static_cast<std::size_t>(elements(shape_)) * size_of(spec_.dtype));
+  row_bytes_ = static_cast<std::size_t>(elements(shape_)) * size_of(spec_.dtype);
+}
+
+std::optional<std::string> FieldParser::parse(std::size_t position, const Cell& cell, std::byte* row) const {
+  std::string scratch;
+  const std::string_view written = trimmed(cell.value(scratch));
+  if (type_ == CsvType::kInteger) {
+    const auto [value, error] = parse_number<int64_t>(without_zero_fraction(written), "integer", "int64");
+    if (!error) put_number(row, position, value);
+    return error;
+  }
+  const auto [value, error] = parse_number<double>(written, "number", "float64");
+  if (error) return error;
+  if (!std::isfinite(value)) return shown(written) + " is not finite";
+  if (spec_.dtype == Dtype::kFloat64) {
+    put_number(row, position, value);
+    return std::nullopt;
+  }
+  const auto rounded = static_cast<float>(value);
+  if (!std::isfinite(rounded)) return shown(written) + " is out of the range of float32: give \"dtype\": \"float64\"";
+  put_number(row, position, rounded);
+  return std::nullopt;
 }
 
 void FieldColumn::reserve(std::size_t rows) {
-  if (type_ == CsvType::kText) {
+  if (parser_.is_text()) {
     ends_.reserve(rows);
   } else {
     values_.reserve(rows * row_.size());
@@ -98,33 +120,14 @@ void FieldColumn::reserve(std::size_t rows) {
 }
 
 std::optional<std::string> FieldColumn::put(std::size_t position, const Cell& cell) {
+  if (!parser_.is_text()) return parser_.parse(position, cell, row_.data());
   std::string scratch;
-  const std::string_view text = cell.value(scratch);
-  if (type_ == CsvType::kText) {
-    text_ = text;
-    return std::nullopt;
-  }
-  const std::string_view written = trimmed(text);
-  if (type_ == CsvType::kInteger) {
-    const auto [value, error] = parse<int64_t>(without_zero_fraction(written), "integer", "int64");
-    if (!error) put_number(row_, position, value);
-    return error;
-  }
-  const auto [value, error] = parse<double>(written, "number", "float64");
-  if (error) return error;
-  if (!std::isfinite(value)) return shown(written) + " is not finite";
-  if (spec_.dtype == Dtype::kFloat64) {
-    put_number(row_, position, value);
-    return std::nullopt;
-  }
-  const auto rounded = static_cast<float>(value);
-  if (!std::isfinite(rounded)) return shown(written) + " is out of the range of float32: give \"dtype\": \"float64\"";
-  put_number(row_, position, rounded);
+  text_ = cell.value(scratch);
   return std::nullopt;
 }
 
 void FieldColumn::commit() {
-  if (type_ == CsvType::kText) {
+  if (parser_.is_text()) {
     const auto* const bytes = reinterpret_cast<const std::byte*>(text_.data());
     values_.insert(values_.end(), bytes, bytes + text_.size());
     ends_.push_back(values_.size());
@@ -133,20 +136,39 @@ void FieldColumn::commit() {
   }
 }
 
-void FieldColumn::read(int64_t row, int position, Sample& out) const {
+std::span<const std::byte> FieldColumn::at(int64_t row) const {
   const auto index = static_cast<std::size_t>(row);
-  std::size_t begin = index * row_.size();
-  std::size_t length = row_.size();
-  Array to;
-  if (type_ == CsvType::kText) {
-    begin = index == 0 ? 0 : ends_[index - 1];
-    length = ends_[index] - begin;
-    const std::array<int64_t, 1> shape{static_cast<int64_t>(length)};
-    to = out.allocate(position, spec_.dtype, shape);
-  } else {
-    to = out.allocate(position, spec_.dtype, shape_);
+  if (!parser_.is_text()) return {values_.data() + index * row_.size(), row_.size()};
+  const std::size_t begin = index == 0 ? 0 : ends_[index - 1];
+  return {values_.data() + begin, ends_[index] - begin};
+}
+
+void FieldColumn::read(int64_t row, int position, Sample& out) const {
+  const std::span<const std::byte> from = at(row);
+  const std::array<int64_t, 1> length{static_cast<int64_t>(from.size())};
+  const Array to = out.allocate(position, spec().dtype,
+                                parser_.is_text() ? std::span<const int64_t>(length) : std::span(parser_.shape()));
+  if (!from.empty()) std::memcpy(to.data, from.data(), from.size());
+}
+
+std::optional<std::vector<double>> FieldColumn::numbers() const {
+  if (!spec().shape.empty()) return std::nullopt;
+  std::vector<double> all;
+  all.reserve(values_.size() / row_.size());
+  for (std::size_t i = 0; i < values_.size(); i += row_.size()) {
+    all.push_back(number_at(values_.data() + i, spec().dtype));
   }
-  if (length > 0) std::memcpy(to.data, values_.data() + begin, length);
+  return all;
+}
+
+std::optional<std::vector<int64_t>> FieldColumn::lengths() const {
+  if (!parser_.is_text()) return std::nullopt;
+  std::vector<int64_t> all;
+  all.reserve(ends_.size());
+  for (std::size_t i = 0; i < ends_.size(); ++i) {
+    all.push_back(static_cast<int64_t>(ends_[i] - (i == 0 ? 0 : ends_[i - 1])));
+  }
+  return all;
 }
 
 uint64_t FieldColumn::hash() const {

@@ -1,4 +1,7 @@
 // dataset:csv: typed columns of a table of text.
+#include <algorithm>
+#include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -6,12 +9,16 @@
 #include <vector>
 
 #include <csv/column.hpp>
+#include <csv/mapped_table.hpp>
 #include <csv/params.hpp>
 #include <csv/problems.hpp>
 #include <csv/table.hpp>
 #include <files/content_hash.hpp>
+#include <files/gzip.hpp>
 #include <files/mapped_file.hpp>
+#include <tenon/components/columns.hpp>
 #include <tenon/components/dataset.hpp>
+#include <tenon/components/in_memory.hpp>
 #include <tenon/components/remarks.hpp>
 #include <tenon/registration.hpp>
 
@@ -24,8 +31,8 @@ namespace {
 
 }  // namespace
 
-/// Everything lies in memory from open() on, one block a field.
-class Csv final : public Dataset, public Remarks {
+/// Loaded, everything lies in memory from open() on, one block a field; mapped, it is read from the file.
+class Csv final : public Dataset, public Remarks, public InMemory, public Columns {
  public:
   explicit Csv(CsvParams params) : params_(std::move(params)) {
     const std::string& delimiter = params_.delimiter;
@@ -62,10 +69,14 @@ class Csv final : public Dataset, public Remarks {
         .inputs = {}};
   }
 
-  static std::vector<std::string> abilities() { return {kAbility}; }
+  static std::vector<std::string> abilities() { return {Remarks::kAbility, InMemory::kAbility, Columns::kAbility}; }
 
   [[nodiscard]] void* ability(const char* id) noexcept override {
-    return std::string_view(id) == kAbility ? static_cast<Remarks*>(this) : nullptr;
+    const std::string_view wanted(id);
+    if (wanted == Remarks::kAbility) return static_cast<Remarks*>(this);
+    if (wanted == InMemory::kAbility) return static_cast<InMemory*>(this);
+    if (wanted == Columns::kAbility) return static_cast<Columns*>(this);
+    return nullptr;
   }
 
   [[nodiscard]] Spec spec() const override {
@@ -76,11 +87,24 @@ class Csv final : public Dataset, public Remarks {
 
   void open(std::span<Dataset* const> inputs) override {
     if (!inputs.empty()) refuse("reads a file and takes no input: remove \"in\"", "");
-    const MappedFile file(params_.path, "/path");
-    rows_ = load_csv(file.text(), params_, columns_);
-    fingerprint_ = "csv-1:" + std::to_string(rows_.kept);
-    for (const FieldColumn& column : columns_) {
-      fingerprint_ += ":" + column.spec().name + " " + to_string(column.spec()) + "=" + hex(column.hash());
+    MappedFile file(params_.path, "/path");
+    const bool packed = is_gzip(file.bytes());
+    if (packed && params_.memory == CsvMemory::kMapped) {
+      throw Error(
+          ErrorCode::kData,
+          params_.path.string() +
+              ": is packed by gzip, and rows within it cannot be found: unpack it (gunzip), or give \"memory\": "
+              "\"loaded\" if the values fit into memory",
+          "/memory");
+    }
+    const bool large = params_.memory == CsvMemory::kAuto && file.bytes().size() > kLoadedMost;
+    if (params_.memory == CsvMemory::kMapped || (large && !packed)) {
+      map(std::move(file));
+    } else if (packed) {
+      const std::vector<std::byte> text = gunzip(file.bytes(), params_.path.string(), "/path");
+      load({reinterpret_cast<const char*>(text.data()), text.size()});
+    } else {
+      load(file.text());
     }
   }
 
@@ -96,12 +120,64 @@ class Csv final : public Dataset, public Remarks {
   }
 
   void read(int64_t index, Sample& out) const override {
+    if (mapped_) return mapped_->read(index, out);
     for (std::size_t i = 0; i < columns_.size(); ++i) columns_[i].read(index, static_cast<int>(i), out);
   }
 
+  [[nodiscard]] bool can_view() const noexcept override {
+    return !mapped_ && std::none_of(columns_.begin(), columns_.end(),
+                                    [](const FieldColumn& column) { return column.parser().is_text(); });
+  }
+
+  void view(int64_t index, std::span<const std::byte*> fields) const noexcept override {
+    for (std::size_t i = 0; i < columns_.size(); ++i) fields[i] = columns_[i].at(index).data();
+  }
+
+  [[nodiscard]] std::optional<std::vector<double>> column(std::string_view field) const override {
+    if (mapped_) return mapped_->numbers(field);
+    const FieldColumn* const found = find_column(field);
+    return found == nullptr ? std::nullopt : found->numbers();
+  }
+
+  [[nodiscard]] std::optional<std::vector<int64_t>> lengths(std::string_view field) const override {
+    const FieldColumn* const found = mapped_ ? nullptr : find_column(field);
+    return found == nullptr ? std::nullopt : found->lengths();
+  }
+
  private:
+  static constexpr std::size_t kLoadedMost = std::size_t{1} << 30U;
+
+  void load(std::string_view text) {
+    rows_ = load_csv(text, params_, columns_);
+    fingerprint_ = "csv-1:" + std::to_string(rows_.kept);
+    for (const FieldColumn& column : columns_) {
+      fingerprint_ += ":" + column.spec().name + " " + to_string(column.spec()) + "=" + hex(column.hash());
+    }
+  }
+
+  void map(MappedFile file) {
+    mapped_ = std::make_unique<MappedTable>(std::move(file), params_);
+    rows_ = mapped_->rows();
+    fingerprint_ = "csv-mapped-1:" + std::to_string(rows_.kept) + ":" + hex(mapped_->hash()) + ":" + params_.delimiter +
+                   (params_.header ? ":header" : "");
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      const CsvField& field = params_.fields[i];
+      const std::string& column = field.column.empty() && field.columns.empty() ? field.name : field.column;
+      fingerprint_.append(":").append(field.name).append(" ").append(to_string(columns_[i].spec()));
+      fingerprint_.append("=").append(column);
+      for (const std::string& each : field.columns) fingerprint_.append(",").append(each);
+    }
+  }
+
+  [[nodiscard]] const FieldColumn* find_column(std::string_view field) const {
+    const auto found = std::find_if(columns_.begin(), columns_.end(),
+                                    [&](const FieldColumn& column) { return column.spec().name == field; });
+    return found == columns_.end() ? nullptr : &*found;
+  }
+
   CsvParams params_;
   std::vector<FieldColumn> columns_;
+  std::unique_ptr<MappedTable> mapped_;
   CsvRows rows_;
   std::string fingerprint_;
 };

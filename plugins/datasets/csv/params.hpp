@@ -17,6 +17,9 @@ TENON_ENUM(CsvFloat, "float32", "float64")
 enum class CsvMissing { kError, kSkip };
 TENON_ENUM(CsvMissing, "error", "skip")
 
+enum class CsvMemory { kAuto, kLoaded, kMapped };
+TENON_ENUM(CsvMemory, "auto", "loaded", "mapped")
+
 struct CsvField {
   std::string name;
   std::string column;
@@ -43,10 +46,13 @@ struct CsvParams {
   bool header = true;
   std::vector<CsvField> fields;
   CsvMissing missing = CsvMissing::kError;
+  CsvMemory memory = CsvMemory::kAuto;
 
   TENON_PARAMS(
       CsvParams,
-      field(&CsvParams::path, "path", "File of comma-separated values (RFC 4180), UTF-8; numbers have a decimal point")
+      field(&CsvParams::path, "path",
+            "File of comma-separated values (RFC 4180), UTF-8, plain or packed by gzip (loaded alone); numbers have a "
+            "decimal point")
           .required(),
       field(&CsvParams::delimiter, "delimiter", "What separates cells: one character, such as \";\" or \"\\t\""),
       field(&CsvParams::header, "header", "Whether the first row names the columns"),
@@ -55,7 +61,10 @@ struct CsvParams {
           .required(),
       field(&CsvParams::missing, "missing",
             "What becomes of a row where a column in use is empty, NA, N/A, #N/A, NaN, null or ? (in any case, and "
-            "not in quotes if it is text): error, or skip, which drops the row"))
+            "not in quotes if it is text): error, or skip, which drops the row"),
+      field(&CsvParams::memory, "memory",
+            "loaded: all values are parsed and checked at the start, and kept in memory; mapped: rows are parsed when "
+            "they are read, so the file may be larger than memory; auto: mapped above 1 GiB"))
 };
 
 }  // namespace tenon::datasets

@@ -13,8 +13,8 @@ std::string_view Cell::value(std::string& scratch) const {
   return scratch;
 }
 
-Scanner::Scanner(std::string_view text, char delimiter, Problems& problems)
-    : text_(text.substr(0, text.find_last_not_of("\r\n") + 1)), delimiter_(delimiter), problems_(problems) {
+Scanner::Scanner(std::string_view text, char delimiter, Problems& problems, std::size_t begin)
+    : text_(text.substr(0, text.find_last_not_of("\r\n") + 1)), delimiter_(delimiter), problems_(problems), at_(begin) {
   for (const char c : {delimiter, '\n', '\r', '"'}) ends_plain_[static_cast<unsigned char>(c)] = true;
 }
 

@@ -25,8 +25,9 @@ struct Cell {
 /// Walks over the rows: each ends with \n, \r\n or the text. Line ends behind the last row make no rows.
 class Scanner {
  public:
-  /// `delimiter` is neither a quote nor a line end. Text and problems outlive the scanner.
-  Scanner(std::string_view text, char delimiter, Problems& problems);
+  /// `delimiter` is neither a quote nor a line end; `begin` is where a row begins. Text and problems outlive the
+  /// scanner.
+  Scanner(std::string_view text, char delimiter, Problems& problems, std::size_t begin = 0);
 
   /// The cells of the next row; false at the end of the text. What is against the rules goes to the problems, and such
   /// rows are left out.
@@ -34,6 +35,9 @@ class Scanner {
 
   /// Where the row begins that next() gave.
   [[nodiscard]] std::size_t row_offset() const { return row_offset_; }
+
+  /// Where the next row begins.
+  [[nodiscard]] std::size_t position() const { return at_; }
 
  private:
   Cell quoted_cell();

@@ -21,4 +21,7 @@ struct CsvRows {
 /// \throws Error (kData) with up to 20 faults of the text, each with file, line and column.
 [[nodiscard]] CsvRows load_csv(std::string_view text, const CsvParams& params, std::vector<FieldColumn>& columns);
 
+/// The text without a byte order mark.
+[[nodiscard]] std::string_view without_mark(std::string_view text);
+
 }  // namespace tenon::datasets

@@ -2,11 +2,16 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <cstring>
+#include <iterator>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include <tenon/components/columns.hpp>
 #include <tenon/components/dataset.hpp>
+#include <tenon/components/in_memory.hpp>
 #include <tenon/random.hpp>
 #include <tenon/registration.hpp>
 
@@ -38,7 +43,8 @@ struct DigitsParams {
                      "second on (360), train the rest (1,077), all the 1,797"))
 };
 
-class Digits final : public Dataset {
+/// Its images are unpacked by open() and lie in memory then.
+class Digits final : public Dataset, public InMemory, public Columns {
  public:
   explicit Digits(const DigitsParams& params) : split_(params.split) {}
 
@@ -46,6 +52,14 @@ class Digits final : public Dataset {
     return {{}, {Port::of("image", {Dtype::kUint8}, {1, 8, 8}), Port::of("label", {Dtype::kInt64}, {})}};
   }
   static std::vector<std::string> traits() { return {"deterministic"}; }
+  static std::vector<std::string> abilities() { return {InMemory::kAbility, Columns::kAbility}; }
+
+  [[nodiscard]] void* ability(const char* id) noexcept override {
+    const std::string_view wanted(id);
+    if (wanted == InMemory::kAbility) return static_cast<InMemory*>(this);
+    if (wanted == Columns::kAbility) return static_cast<Columns*>(this);
+    return nullptr;
+  }
 
   [[nodiscard]] Spec spec() const override {
     return {{"image", Dtype::kUint8, {1, 8, 8}}, {"label", Dtype::kInt64, {}}};
@@ -54,11 +68,14 @@ class Digits final : public Dataset {
   void open(std::span<Dataset* const> inputs) override {
     if (!inputs.empty()) throw Error(ErrorCode::kConfig, "carries its own images and takes no input: remove \"in\"");
     for (int64_t row = 0; row < kRowCount; ++row) {
-      if (holds(row)) rows_.push_back(row);
+      if (!holds(row)) continue;
+      const std::string_view text(kRows[row], kPixels + 1);
+      std::transform(text.begin(), text.begin() + kPixels, std::back_inserter(pixels_), pixel);
+      labels_.push_back(text.back() - '0');
     }
   }
 
-  [[nodiscard]] int64_t size() const override { return static_cast<int64_t>(rows_.size()); }
+  [[nodiscard]] int64_t size() const override { return static_cast<int64_t>(labels_.size()); }
 
   [[nodiscard]] std::string fingerprint() const override {
     const uint64_t hash = name_key({&kRows[0][0], sizeof(kRows)});
@@ -69,10 +86,20 @@ class Digits final : public Dataset {
 
   void read(int64_t index, Sample& out) const override {
     static constexpr std::array<int64_t, 3> kImage{1, 8, 8};
-    const std::string_view row(kRows[rows_.at(static_cast<std::size_t>(index))], kPixels + 1);
-    std::transform(row.begin(), row.begin() + kPixels, out.allocate(0, Dtype::kUint8, kImage).as<uint8_t>().begin(),
-                   pixel);
-    out.allocate(1, Dtype::kInt64, {}).as<int64_t>()[0] = row.back() - '0';
+    const auto item = static_cast<std::size_t>(index);
+    std::memcpy(out.allocate(0, Dtype::kUint8, kImage).data, pixels_.data() + item * kPixels, kPixels);
+    out.allocate(1, Dtype::kInt64, {}).as<int64_t>()[0] = labels_[item];
+  }
+
+  void view(int64_t index, std::span<const std::byte*> fields) const noexcept override {
+    const auto item = static_cast<std::size_t>(index);
+    fields[0] = reinterpret_cast<const std::byte*>(pixels_.data() + item * kPixels);
+    fields[1] = reinterpret_cast<const std::byte*>(labels_.data() + item);
+  }
+
+  [[nodiscard]] std::optional<std::vector<double>> column(std::string_view field) const override {
+    if (field != "label") return std::nullopt;
+    return std::vector<double>(labels_.begin(), labels_.end());
   }
 
  private:
@@ -87,7 +114,8 @@ class Digits final : public Dataset {
   }
 
   Split split_;
-  std::vector<int64_t> rows_;
+  std::vector<uint8_t> pixels_;  // [items, 8, 8]
+  std::vector<int64_t> labels_;
 };
 
 TENON_COMPONENT(

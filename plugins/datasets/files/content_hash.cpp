@@ -57,6 +57,20 @@ uint64_t content_hash(std::span<const std::byte> data, uint64_t seed) noexcept {
   return hash ^ (hash >> 32U);
 }
 
+uint64_t sampled_hash(std::span<const std::byte> data) noexcept {
+  constexpr std::size_t kPiece = 4096;
+  constexpr std::size_t kPieces = 16384;
+  if (data.size() <= kPiece * kPieces) return content_hash(data);
+  uint64_t hash = data.size();
+  const std::size_t last = data.size() - kPiece;
+  for (std::size_t i = 0; i < kPieces; ++i) {
+    // In two steps, since last · i may be more than 2^64.
+    const std::size_t at = last / (kPieces - 1) * i + last % (kPieces - 1) * i / (kPieces - 1);
+    hash = content_hash(data.subspan(at, kPiece), hash);
+  }
+  return hash;
+}
+
 std::string hex(uint64_t hash) {
   std::array<char, 17> digits{};
   std::snprintf(digits.data(), digits.size(), "%016llx", static_cast<unsigned long long>(hash));

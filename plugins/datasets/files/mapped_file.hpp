@@ -21,6 +21,9 @@ class MappedFile {
   MappedFile& operator=(const MappedFile&) = delete;
   ~MappedFile();
 
+  /// Takes a range out of this process's memory; its bytes come from the file again when they are touched.
+  void forget(std::size_t offset, std::size_t size) const noexcept;
+
   [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return {data_, size_}; }
   [[nodiscard]] std::string_view text() const noexcept { return {reinterpret_cast<const char*>(data_), size_}; }
 

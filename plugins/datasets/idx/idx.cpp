@@ -2,12 +2,16 @@
 #include <cstring>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include <files/content_hash.hpp>
+#include <files/numbers.hpp>
 #include <idx/idx_file.hpp>
+#include <tenon/components/columns.hpp>
 #include <tenon/components/dataset.hpp>
+#include <tenon/components/in_memory.hpp>
 #include <tenon/registration.hpp>
 
 namespace tenon::datasets {
@@ -61,7 +65,7 @@ int64_t label_at(const IdxFile& file, std::size_t index) {
 }  // namespace
 
 /// Everything lies in memory from open() on.
-class Idx final : public Dataset {
+class Idx final : public Dataset, public InMemory, public Columns {
  public:
   explicit Idx(IdxParams params)
       : params_(std::move(params)),
@@ -81,6 +85,15 @@ class Idx final : public Dataset {
 
   static Ports ports() { return {{}, {Port::any("$image_field"), Port::known_later()}}; }
   static std::vector<std::string> traits() { return {"deterministic"}; }
+  static std::vector<std::string> abilities() { return {InMemory::kAbility, Columns::kAbility}; }
+
+  [[nodiscard]] void* ability(const char* id) noexcept override {
+    const std::string_view wanted(id);
+    if (wanted == InMemory::kAbility) return static_cast<InMemory*>(this);
+    if (wanted == Columns::kAbility) return static_cast<Columns*>(this);
+    return nullptr;
+  }
+
   static Example example() {
     const std::string bytes("\0\0\x08", 3);  // two zeros and uint8, then the number of axes and each size in four bytes
     return {.params = R"({"images": "images.idx", "labels": "labels.idx", "shape": [1, 2, 2]})",
@@ -114,6 +127,22 @@ class Idx final : public Dataset {
     const auto item = static_cast<std::size_t>(index);
     std::memcpy(out.allocate(0, dtype_, params_.shape).data, images_.data.data() + item * item_bytes_, item_bytes_);
     if (params_.labels) out.allocate(1, Dtype::kInt64, {}).as<int64_t>()[0] = labels_.at(item);
+  }
+
+  void view(int64_t index, std::span<const std::byte*> fields) const noexcept override {
+    const auto item = static_cast<std::size_t>(index);
+    fields[0] = images_.data.data() + item * item_bytes_;
+    if (params_.labels) fields[1] = reinterpret_cast<const std::byte*>(labels_.data() + item);
+  }
+
+  [[nodiscard]] std::optional<std::vector<double>> column(std::string_view field) const override {
+    if (params_.labels && field == params_.label_field) return std::vector<double>(labels_.begin(), labels_.end());
+    if (field != params_.image_field || !params_.shape.empty()) return std::nullopt;
+    std::vector<double> numbers;
+    for (std::size_t i = 0; i < images_.data.size(); i += item_bytes_) {
+      numbers.push_back(number_at(images_.data.data() + i, dtype_));
+    }
+    return numbers;
   }
 
  private:

@@ -6,15 +6,14 @@
 #include <memory>
 #include <string>
 
-#include <tenon/array.hpp>
+#include <files/npy_array.hpp>
 
 namespace tenon::datasets {
 
 /// What the pipeline says of a field.
 struct NpyDeclared {
   std::filesystem::path path;
-  Dtype dtype = Dtype::kFloat32;
-  Shape shape;          ///< Of one sample.
+  NpySample sample;
   std::string pointer;  ///< Of the field's parameters, such as "/fields/0".
 };
 
@@ -30,6 +29,9 @@ class NpySource {
 
   /// Writes sample `index`, row-major. \throws Error (kData) naming the file.
   virtual void read(int64_t index, std::byte* to) const = 0;
+
+  /// Where sample `index` lies in memory, row-major and aligned; nullptr where none does.
+  [[nodiscard]] virtual const std::byte* at(int64_t index) const noexcept = 0;
 };
 
 /// Opens the file or the folder, told by what lies at the path. \throws Error (kData) naming the file and what is wrong.

@@ -5,10 +5,9 @@
 #include <vector>
 
 #include <files/content_hash.hpp>
+#include <selection/selection.hpp>
 #include <split/assign.hpp>
 #include <split/sample_bytes.hpp>
-#include <tenon/components/dataset.hpp>
-#include <tenon/components/derived.hpp>
 #include <tenon/random.hpp>
 #include <tenon/registration.hpp>
 
@@ -51,10 +50,11 @@ struct SplitParams {
 /// Without `stratify` the part of a sample follows from a hash of its own bytes (of the group's with `group`): rows that
 /// come, go or move leave the others where they are, and equal samples lie in one part. With `stratify` the hashes order
 /// the samples of a class, and its exact shares are cut from that order.
-class Split final : public Dataset, public Derived {
+class Split final : public Selection {
  public:
   explicit Split(SplitParams params)
-      : params_(std::move(params)),
+      : Selection("splits"),
+        params_(std::move(params)),
         shares_{params_.fractions.train, params_.fractions.val, params_.fractions.test},
         part_(static_cast<int>(params_.part)) {
     const double sum = shares_[0] + shares_[1] + shares_[2];
@@ -75,29 +75,22 @@ class Split final : public Dataset, public Derived {
   }
 
   static Ports ports() { return {{Port::pass_all(), Port::any("$stratify"), Port::any("$group")}, {Port::pass_all()}}; }
-  static std::vector<std::string> traits() { return {"deterministic"}; }
-  static std::vector<std::string> abilities() { return {Derived::kAbility}; }
 
-  [[nodiscard]] void* ability(const char* id) noexcept override {
-    return std::string_view(id) == Derived::kAbility ? static_cast<Derived*>(this) : nullptr;
+  [[nodiscard]] int64_t size() const override { return static_cast<int64_t>(indices_.size()); }
+
+  [[nodiscard]] std::string fingerprint() const override {
+    const uint64_t chosen = content_hash(std::as_bytes(std::span(indices_)));
+    return "split-1:" + std::to_string(indices_.size()) + ":" + hex(chosen) + ":" + input().fingerprint();
   }
 
-  void derive(std::span<const Spec> inputs) override {
-    require_one(inputs.size());
-    spec_ = inputs.front();
-    require_field(params_.stratify, "/stratify");
-    require_field(params_.group, "/group");
+ private:
+  void check(const Spec& fields) const override {
+    require_field(fields, params_.stratify, "/stratify");
+    require_field(fields, params_.group, "/group");
   }
 
-  [[nodiscard]] Spec spec() const override {
-    if (spec_.empty()) require_one(0);
-    return spec_;
-  }
-
-  void open(std::span<Dataset* const> inputs) override {
-    require_one(inputs.size());
-    input_ = inputs.front();
-    const std::vector<int8_t> parts = params_.stratify.empty() ? by_hash() : by_class();
+  void choose(const Dataset& input) override {
+    const std::vector<int8_t> parts = params_.stratify.empty() ? by_hash(input) : by_class(input);
     for (std::size_t i = 0; i < parts.size(); ++i) {
       if (parts[i] == part_) indices_.push_back(static_cast<int64_t>(i));
     }
@@ -109,41 +102,27 @@ class Split final : public Dataset, public Derived {
     }
   }
 
-  [[nodiscard]] int64_t size() const override { return static_cast<int64_t>(indices_.size()); }
-
-  [[nodiscard]] std::string fingerprint() const override {
-    const uint64_t chosen = content_hash(std::as_bytes(std::span(indices_)));
-    return "split-1:" + std::to_string(indices_.size()) + ":" + hex(chosen) + ":" + input_->fingerprint();
+  [[nodiscard]] int64_t source(int64_t index) const noexcept override {
+    return indices_[static_cast<std::size_t>(index)];
   }
 
-  void read(int64_t index, Sample& out) const override {
-    input_->read(indices_.at(static_cast<std::size_t>(index)), out);
-  }
-
- private:
   [[nodiscard]] const std::string& part_name() const {
     return tenon_enum_names(params_.part).names[static_cast<std::size_t>(params_.part)];
   }
 
-  static void require_one(std::size_t inputs) {
-    if (inputs == 1) return;
-    throw Error(ErrorCode::kConfig,
-                "splits one dataset, and has " + std::to_string(inputs) + " as input: name one node in \"in\"");
-  }
-
-  void require_field(const std::string& name, const std::string& pointer) const {
-    if (name.empty() || find(spec_, name) != nullptr) return;
+  static void require_field(const Spec& fields, const std::string& name, const std::string& pointer) {
+    if (name.empty() || find(fields, name) != nullptr) return;
     std::string names;
-    for (const FieldSpec& each : spec_) names += (names.empty() ? "" : ", ") + each.name;
+    for (const FieldSpec& each : fields) names += (names.empty() ? "" : ", ") + each.name;
     throw Error(ErrorCode::kConfig, "the input has no field \"" + name + "\"; its fields: " + names, pointer);
   }
 
   [[nodiscard]] uint64_t seed() const { return static_cast<uint64_t>(params_.seed); }
 
   /// Of all fields, one by one.
-  [[nodiscard]] uint64_t hash_of(const SampleBytes& sample) const {
+  [[nodiscard]] uint64_t hash_of(const SampleBytes& sample, std::size_t fields) const {
     uint64_t hash = seed();
-    for (std::size_t i = 0; i < spec_.size(); ++i) {
+    for (std::size_t i = 0; i < fields; ++i) {
       hash = random_key({hash, content_hash(sample.field(static_cast<int>(i)))});
     }
     return hash;
@@ -151,11 +130,11 @@ class Split final : public Dataset, public Derived {
 
   /// Calls `take` with each sample of the input.
   template <class Take>
-  void visit(const Take& take) const {
-    SampleBytes sample(spec_);
-    for (int64_t i = 0; i < input_->size(); ++i) {
+  static void visit(const Dataset& input, const Take& take) {
+    SampleBytes sample(input.spec());
+    for (int64_t i = 0; i < input.size(); ++i) {
       try {
-        input_->read(i, sample);
+        input.read(i, sample);
       } catch (const Error& error) {
         throw Error(error.code(), "sample " + std::to_string(i) + " of the input: " + error.what());
       }
@@ -163,21 +142,24 @@ class Split final : public Dataset, public Derived {
     }
   }
 
-  [[nodiscard]] std::vector<int8_t> by_hash() const {
+  [[nodiscard]] std::vector<int8_t> by_hash(const Dataset& input) const {
     std::vector<int8_t> parts;
-    const int group = params_.group.empty() ? -1 : index_of(spec_, params_.group);
-    visit([&](const SampleBytes& sample) {
-      const uint64_t hash = group < 0 ? hash_of(sample) : random_key({seed(), content_hash(sample.field(group))});
+    const Spec fields = input.spec();
+    const int group = params_.group.empty() ? -1 : index_of(fields, params_.group);
+    visit(input, [&](const SampleBytes& sample) {
+      const uint64_t hash =
+          group < 0 ? hash_of(sample, fields.size()) : random_key({seed(), content_hash(sample.field(group))});
       parts.push_back(static_cast<int8_t>(part_of(hash, shares_)));
     });
     return parts;
   }
 
-  [[nodiscard]] std::vector<int8_t> by_class() const {
+  [[nodiscard]] std::vector<int8_t> by_class(const Dataset& input) const {
     std::vector<Stratum> samples;
-    const int label = index_of(spec_, params_.stratify);
-    visit([&](const SampleBytes& sample) {
-      samples.push_back({hash_of(sample), random_key({seed(), content_hash(sample.field(label))})});
+    const Spec fields = input.spec();
+    const int label = index_of(fields, params_.stratify);
+    visit(input, [&](const SampleBytes& sample) {
+      samples.push_back({hash_of(sample, fields.size()), random_key({seed(), content_hash(sample.field(label))})});
     });
     return stratified(samples, shares_);
   }
@@ -185,8 +167,6 @@ class Split final : public Dataset, public Derived {
   SplitParams params_;
   Shares shares_;
   int part_;
-  Spec spec_;
-  const Dataset* input_ = nullptr;
   std::vector<int64_t> indices_;
 };
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <tenon/components/columns.hpp>
 #include <tenon/components/dataset.hpp>
 #include <tenon/random.hpp>
 #include <tenon/registration.hpp>
@@ -93,7 +94,7 @@ std::string text_of(double number) {
 
 /// Classification: x = centre of the class + noise. Regression: x with a standard deviation of 1, y = W·x/√features +
 /// noise. Every number is keyed by (seed, split, index).
-class Synthetic final : public Dataset {
+class Synthetic final : public Dataset, public Columns {
  public:
   explicit Synthetic(SyntheticParams params) : params_(std::move(params)), features_(count_features()) {
     if (params_.shape.empty()) params_.shape = {features_};
@@ -112,6 +113,11 @@ class Synthetic final : public Dataset {
 
   static Ports ports() { return {{}, {Port::any("$field", {Dtype::kFloat32}), Port::known_later()}}; }
   static std::vector<std::string> traits() { return {"deterministic"}; }
+  static std::vector<std::string> abilities() { return {Columns::kAbility}; }
+
+  [[nodiscard]] void* ability(const char* id) noexcept override {
+    return std::string_view(id) == Columns::kAbility ? static_cast<Columns*>(this) : nullptr;
+  }
 
   [[nodiscard]] Spec spec() const override {
     Spec fields{{params_.field, Dtype::kFloat32, {params_.shape.begin(), params_.shape.end()}}};
@@ -162,6 +168,15 @@ class Synthetic final : public Dataset {
       const double part = static_cast<double>(random.bits() >> 8U) * 0x1.0p-24;
       out.allocate(2, Dtype::kFloat32, {}).as<float>()[0] = static_cast<float>(0.5 + 1.5 * part);
     }
+  }
+
+  [[nodiscard]] std::optional<std::vector<double>> column(std::string_view field) const override {
+    if (!classifies() || field != "label") return std::nullopt;
+    std::vector<double> labels(static_cast<std::size_t>(params_.size));
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+      labels[i] = static_cast<double>(static_cast<int64_t>(i) % params_.classes);
+    }
+    return labels;
   }
 
  private:

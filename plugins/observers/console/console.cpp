@@ -61,6 +61,11 @@ std::string waiting_text(double share) {
   return "wait " + std::to_string(std::lround(std::clamp(share, 0.0, 1.0) * 100)) + " %";
 }
 
+/// What a line has in few words, or has no room for.
+bool tells_of_time(std::string_view key) {
+  return key == kWaiting || key == "train.copy" || key == "train.compute" || key.starts_with("train.loader.");
+}
+
 std::string epoch_text(const Event& event) {
   return "epoch " + count_text(std::min(event.epoch + 1, event.epochs), event.epochs);
 }
@@ -99,7 +104,8 @@ class Console final : public Observer {
       case Event::Kind::kBest: return append(event, "  " + screen_->styled("best", Style::kGood));
       case Event::Kind::kTest: return line("test" + values_text(event));
       case Event::Kind::kExport: return line("exported and verified  " + std::string(event.text));
-      case Event::Kind::kMessage: return line(event.text);
+      case Event::Kind::kMessage:
+      case Event::Kind::kTiming: return line(event.text);
       case Event::Kind::kRunEnd: return end(event);
       case Event::Kind::kFailure: return clear();
     }
@@ -150,7 +156,7 @@ class Console final : public Observer {
     pace_.told(event);
     std::string text = position_text(event);
     for (const LoggedValue& value : event.values) {
-      if (value.key != kWaiting) text += value_text(value);
+      if (!tells_of_time(value.key)) text += value_text(value);
     }
     text += "  " + number_text(event.samples_per_second) + " samples/s";
     if (event.remaining >= 0) text += "  " + duration_text(event.remaining) + " left";

@@ -24,6 +24,7 @@ std::string_view name_of(Event::Kind kind) noexcept {
     case Event::Kind::kMessage: return "message";
     case Event::Kind::kRunEnd: return "run_end";
     case Event::Kind::kFailure: return "failure";
+    case Event::Kind::kTiming: return "timing";
   }
   return "";
 }

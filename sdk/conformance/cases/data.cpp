@@ -1,10 +1,13 @@
 // Transforms and datasets: what they say that they give, and what they give.
 #include <conformance/case.hpp>
 
+#include <algorithm>
 #include <limits>
 
 #include <fmt/format.h>
 
+#include <conformance/apply.hpp>
+#include <conformance/batch_trip.hpp>
 #include <conformance/declared_ports.hpp>
 #include <conformance/lenient_sample.hpp>
 #include <tenon/components/dataset.hpp>
@@ -30,8 +33,25 @@ harness::Made<Transform> fitted(const Subject& subject, const Trial& trial) {
   return transform;
 }
 
+/// The transform where it works on batches, else null.
+const BatchTransform* batched(Transform& transform) { return harness::ability<BatchTransform>(transform); }
+
+void batch_outputs(Bench& bench, const Trial& trial, const BatchTransform& transform) {
+  for (int64_t i = 0; i < kLearned; ++i) {
+    bench.doing(fmt::format("apply_batch() on batch {} with {}", i, to_string(trial.inputs)));
+    const BatchTrip trip = push_batch(transform, trial, i);
+    std::string what = contradiction(bench.subject(), trial.params, trip.in, trip.promised, true);
+    if (what.empty()) what = contradiction(trip);
+    if (!what.empty()) return bench.fail(what, kAgree, trial.params);
+  }
+}
+
 void transform_outputs(Bench& bench) {
   for (const Trial& trial : bench.trials()) {
+    if (const auto made = harness::Registry::as<Transform>(bench.subject().make(trial.params)); batched(*made)) {
+      batch_outputs(bench, trial, *batched(*made));
+      continue;
+    }
     const auto transform = fitted(bench.subject(), trial);
     for (int64_t i = 0; i < kLearned; ++i) {
       const harness::MemorySample sample = draw_sample(trial.inputs, trial.seed, i);
@@ -43,7 +63,7 @@ void transform_outputs(Bench& bench) {
       LenientSample lenient(sample, out);
       Rng random = harness::stream_of({trial.seed, i});
       bench.doing(fmt::format("apply() on sample {} with {}", i, to_string(trial.inputs)));
-      transform->apply(lenient, random, {});
+      apply(*transform, lenient, trial, i, random, {});
       const harness::MemorySample& written = lenient.sample();
       for (const FieldSpec& field : out) {
         const FieldSpec* const before = find(in, field.name);
@@ -70,15 +90,29 @@ constexpr Case kOutputs{"transform.outputs", "What it writes agrees with spec(),
                         "transform", &transform_outputs};
 TENON_CASE(kOutputs);
 
+void batch_input(Bench& bench, const Trial& trial, const BatchTransform& transform) {
+  for (int64_t i = 0; i < kLearned; ++i) {
+    bench.doing(fmt::format("apply_batch() on batch {}", i));
+    const std::string field = changed_field(push_batch(transform, trial, i));
+    if (field.empty()) continue;
+    return bench.fail(fmt::format("it changes \"{}\" of the batch that it was given in place", field),
+                      "make a tensor of its own and set() that: others may hold the old one", trial.params);
+  }
+}
+
 void transform_input(Bench& bench) {
   for (const Trial& trial : bench.trials()) {
+    if (const auto made = harness::Registry::as<Transform>(bench.subject().make(trial.params)); batched(*made)) {
+      batch_input(bench, trial, *batched(*made));
+      continue;
+    }
     const auto transform = fitted(bench.subject(), trial);
     for (int64_t i = 0; i < kLearned; ++i) {
       const harness::MemorySample before = draw_sample(trial.inputs, trial.seed, i);
       LenientSample after(before, transform->spec(before.fields()));
       Rng random = harness::stream_of({trial.seed, i});
       bench.doing(fmt::format("apply() on sample {}", i));
-      transform->apply(after, random, {});
+      apply(*transform, after, trial, i, random, {});
       Seen then;
       Seen now;
       for (const FieldSpec& field : before.fields()) {
@@ -103,8 +137,9 @@ void transform_types(Bench& bench) {
       const Dtype dtype = dtype_of(name.get<std::string>()).value_or(Dtype::kFloat32);
       if (dtype == Dtype::kFloat16 || dtype == Dtype::kBfloat16) continue;
       Trial trial = bench.trial();
+      const std::vector<std::string> names = names_of(port, trial.params);
       for (ExampleInput& input : trial.inputs) {
-        if (input.field.name == "conformance_other") continue;
+        if (std::find(names.begin(), names.end(), input.field.name) == names.end()) continue;
         input.field.dtype = dtype;
         if (dtype == Dtype::kBool) input.high = std::min(input.high, 2.0);
       }
@@ -141,7 +176,9 @@ void transform_nonfinite(Bench& bench) {
     if (!any) throw Skip{"it takes no floating field"};
     bench.doing(fmt::format("apply() on a sample that holds {}", value));
     try {
-      (void)harness::push(*transform, sample);
+      LenientSample written(sample, transform->spec(sample.fields()));
+      Rng random = harness::stream_of({trial.seed});
+      apply(*transform, written, trial, 0, random, {});
     } catch (const Error&) {
       continue;
     }

@@ -20,6 +20,10 @@ TEST(LoaderParams, have_the_documented_defaults) {
   EXPECT_EQ(params.workers, std::nullopt);
   EXPECT_EQ(params.prefetch, 2);
   EXPECT_EQ(params.last, LastBatch::kKeep);
+  EXPECT_EQ(params.memory, (Bytes{int64_t{1} << 30}));
+  EXPECT_EQ(params.sample_timeout, (Time{600}));
+  EXPECT_FALSE(params.sampler || params.buckets || params.bad_sample);
+  EXPECT_TRUE(params.pad.empty() && params.lists.empty());
 }
 
 TEST(LoaderParams, read_all_values) {
@@ -29,23 +33,27 @@ TEST(LoaderParams, read_all_values) {
   EXPECT_EQ(params.workers, 0);
   EXPECT_EQ(params.last, LastBatch::kDrop);
   EXPECT_EQ(parse_params<LoaderParams>(R"({"batch":1,"workers":"auto"})").workers, std::nullopt);
+  const auto further = parse_params<LoaderParams>(
+      R"({"batch":8,"memory":"256 MiB","sample_timeout":"30 s","sampler":{"balance":"label"},)"
+      R"("buckets":{"field":"tokens","pool":20},"pad":[{"field":"tokens","length":"size"}],"lists":["boxes"],)"
+      R"("bad_sample":{"policy":"substitute","max":3}})");
+  EXPECT_EQ(further.memory, (Bytes{int64_t{256} << 20}));
+  EXPECT_EQ(further.sample_timeout, (Time{30}));
+  EXPECT_EQ(further.sampler.value().balance, "label");
+  EXPECT_EQ(further.buckets.value().pool, 20);
+  EXPECT_EQ(further.pad.at(0).length, "size");
+  EXPECT_EQ(further.lists, std::vector<std::string>{"boxes"});
+  EXPECT_EQ(further.bad_sample.value().policy, BadSamplePolicy::kSubstitute);
 }
 
 TEST(LoaderParams, refuse_what_is_out_of_bounds) {
-  for (const char* text : {R"({})", R"({"batch":0})", R"({"batch":1,"workers":257})", R"({"batch":1,"workers":-1})",
-                           R"({"batch":1,"workers":"many"})", R"({"batch":1,"prefetch":0})",
-                           R"({"batch":1,"last":"pad"})", R"({"batch":1,"shufle":true})"}) {
+  for (const char* text :
+       {R"({})", R"({"batch":0})", R"({"batch":1,"workers":257})", R"({"batch":1,"workers":-1})",
+        R"({"batch":1,"workers":"many"})", R"({"batch":1,"prefetch":0})", R"({"batch":1,"last":"pad"})",
+        R"({"batch":1,"shufle":true})", R"({"batch":1,"memory":1000})", R"({"batch":1,"sample_timeout":"10"})",
+        R"({"batch":1,"bad_sample":{"policy":"skip"}})"}) {
     EXPECT_THROW((void)parse_params<LoaderParams>(text), Error) << text;
   }
-}
-
-TEST(LoaderWorkers, auto_takes_all_cores_but_one_and_at_least_one) {
-  EXPECT_EQ(loader_workers({}, 8), 7);
-  EXPECT_EQ(loader_workers({}, 1), 1);
-  EXPECT_EQ(loader_workers({}, 0), 1);
-  LoaderParams params;
-  params.workers = 0;
-  EXPECT_EQ(loader_workers(params, 8), 0);
 }
 
 TEST(KernelPlugin, publishes_the_loader_with_its_schema) {
@@ -54,7 +62,8 @@ TEST(KernelPlugin, publishes_the_loader_with_its_schema) {
   ASSERT_NE(loader, nullptr);
   EXPECT_EQ(loader->plugin, kKernelPlugin);
   const Json& properties = loader->parameters.at("properties");
-  for (const char* name : {"batch", "shuffle", "workers", "prefetch", "last"}) {
+  for (const char* name : {"batch", "shuffle", "sampler", "buckets", "last", "pad", "lists", "bad_sample", "workers",
+                           "prefetch", "memory", "sample_timeout"}) {
     EXPECT_TRUE(properties.contains(name)) << name;
     EXPECT_TRUE(properties.at(name).contains("description")) << name;
   }

@@ -66,6 +66,24 @@ TEST(ComponentHandle, owns_what_it_makes) {
   EXPECT_EQ(living, 0);
 }
 
+TEST(ComponentHandle, leaves_a_component_alone_that_a_thread_does_not_come_back_from) {
+  const Callee& given_up = callee("org.test", "1", "/test.so", "transform:fake", "stuck");
+  Component* kept = nullptr;
+  {
+    const ComponentHandle handle(kFake, Json::object(), &given_up);
+    kept = &handle.get();
+    given_up.given_up = true;
+  }
+  EXPECT_EQ(living, 1);
+  {
+    const ComponentHandle handle(kFake, Json::object(), &given_up);
+    EXPECT_EQ(living, 2);
+  }
+  EXPECT_EQ(living, 1) << "a further run's is destroyed as ever";
+  delete kept;  // NOLINT(cppcoreguidelines-owning-memory): nobody else is there to do it
+  EXPECT_EQ(living, 0);
+}
+
 TEST(ComponentHandle, hands_on_what_the_component_reports) {
   const auto error_of = [](const Json& params) {
     try {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <future>
 #include <memory>
 #include <string>
 #include <thread>
@@ -39,6 +40,23 @@ TEST(Breadcrumb, AnExceptionTakesItsCallAway) {
   } catch (int) {
     EXPECT_EQ(breadcrumb.callee, nullptr);
   }
+}
+
+TEST(Breadcrumb, OfAnotherThreadTellsTheCallThatItIsIn) {
+  const Callee& reader = callee("org.example.a", "1.0.0", "/a.so", "dataset:slow", "data");
+  std::promise<const Breadcrumb*> entered;
+  std::promise<void> release;
+  std::thread thread([&] {
+    const Entered reading(&reader, "read", 42);
+    entered.set_value(&breadcrumb);
+    release.get_future().wait();
+  });
+  const Breadcrumb seen = peek(*entered.get_future().get());
+  release.set_value();
+  thread.join();
+  EXPECT_EQ(seen.callee, &reader);
+  EXPECT_STREQ(seen.method, "read");
+  EXPECT_EQ(seen.sample, 42);
 }
 
 TEST(Callee, IsOneForTheSameTextsAndKeepsThem) {

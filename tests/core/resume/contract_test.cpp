@@ -148,9 +148,16 @@ const std::map<std::string, std::string> kDemo{
     {"/nodes/shift/with/pixels", "data"},
     {"/nodes/test/in", ""},
     {"/nodes/test/use", ""},
+    {"/nodes/test/with/bad_sample", ""},
     {"/nodes/test/with/batch", ""},
+    {"/nodes/test/with/buckets", ""},
     {"/nodes/test/with/last", ""},
+    {"/nodes/test/with/lists", ""},
+    {"/nodes/test/with/memory", ""},
+    {"/nodes/test/with/pad", ""},
     {"/nodes/test/with/prefetch", ""},
+    {"/nodes/test/with/sample_timeout", ""},
+    {"/nodes/test/with/sampler", ""},
     {"/nodes/test/with/shuffle", ""},
     {"/nodes/test/with/workers", ""},
     {"/nodes/test_set/use", ""},
@@ -161,9 +168,16 @@ const std::map<std::string, std::string> kDemo{
     {"/nodes/test_x/with/max", ""},
     {"/nodes/train/in", "data"},
     {"/nodes/train/use", "data"},
+    {"/nodes/train/with/bad_sample", "data"},
     {"/nodes/train/with/batch", "batch"},
+    {"/nodes/train/with/buckets", "data"},
     {"/nodes/train/with/last", "data"},
+    {"/nodes/train/with/lists", "data"},
+    {"/nodes/train/with/memory", ""},
+    {"/nodes/train/with/pad", "data"},
     {"/nodes/train/with/prefetch", ""},
+    {"/nodes/train/with/sample_timeout", ""},
+    {"/nodes/train/with/sampler", "data"},
     {"/nodes/train/with/shuffle", "data"},
     {"/nodes/train/with/workers", ""},
     {"/nodes/train_set/use", "data"},
@@ -174,9 +188,16 @@ const std::map<std::string, std::string> kDemo{
     {"/nodes/train_x/with/max", "data"},
     {"/nodes/val/in", ""},
     {"/nodes/val/use", ""},
+    {"/nodes/val/with/bad_sample", ""},
     {"/nodes/val/with/batch", ""},
+    {"/nodes/val/with/buckets", ""},
     {"/nodes/val/with/last", ""},
+    {"/nodes/val/with/lists", ""},
+    {"/nodes/val/with/memory", ""},
+    {"/nodes/val/with/pad", ""},
     {"/nodes/val/with/prefetch", ""},
+    {"/nodes/val/with/sample_timeout", ""},
+    {"/nodes/val/with/sampler", ""},
     {"/nodes/val/with/shuffle", ""},
     {"/nodes/val/with/workers", ""},
     {"/nodes/val_set/use", ""},
@@ -406,6 +427,7 @@ TEST(ComparePipelines, a_schedule_that_reads_a_metric_makes_validation_part_of_t
   };
   const std::string every = R"("metrics": ["acc"], "every": "1 epoch")";
   EXPECT_EQ(facts_of(every, R"("metrics": ["acc"], "every": "2 epochs")"), Facts{"/validate/every: schedule"});
+  EXPECT_EQ(facts_of(every, every + R"(, "allow_random": true)"), Facts{"/validate/allow_random: applied"});
   EXPECT_EQ(facts_of(R"({ "split": "val" })", R"({ "split": "test" })"), Facts{"/nodes/val_set/with/split: schedule"});
   EXPECT_EQ(facts_of(R"({ "split": "test" })", R"({ "split": "all" })"), Facts{"/nodes/test_set/with/split: applied"});
   EXPECT_EQ(facts_of(R"("in": "val_x",   "with": { "batch": 256 })", R"("in": "val_x",   "with": { "batch": 8 })"),
@@ -417,9 +439,10 @@ TEST(ComparePipelines, a_schedule_that_reads_a_metric_makes_validation_part_of_t
 
 TEST(ComparePipelines, a_node_that_training_and_validation_share_belongs_to_training) {
   const std::string shared = replaced(demo_text(), R"("in": "val_x",   "with")", R"("in": "train_x", "with")");
-  const std::string before =
+  const std::string unused =
       replaced(replaced(shared, R"("val_set":   { "use")", R"("val_set":   { "disabled": true, "use")"),
                R"("val_x":     { "use")", R"("val_x":     { "disabled": true, "use")");
+  const std::string before = replaced(unused, R"({ "data": "val",)", R"({ "data": "val", "allow_random": true,)");
   EXPECT_EQ(facts(before, replaced(before, R"({ "pixels": 1 })", R"({ "pixels": 2 })")),
             Facts{"/nodes/shift/with/pixels: data"});
 }

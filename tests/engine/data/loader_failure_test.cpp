@@ -161,7 +161,9 @@ TEST_P(LoaderFailure, ShapesThatDifferWithinABatchNameBothSamples) {
     EXPECT_EQ(
         error_of(ErrorCode::kData, [&] { (void)loader.next(); }),
         "field \"image\" has different shapes within batch 1 of epoch 0 of \"train_set\": sample 7 has [1, 9, 8], "
-        "sample 4, the first of the batch, has [1, 8, 8]; crop, resize or pad them to one shape");
+        "sample 4, the first of the batch, has [1, 8, 8]; crop or resize them to one shape, or give the loader "
+        "\"pad\": "
+        "[{ \"field\": \"image\" }]");
     const std::optional<Batch> last = loader.next();
     ASSERT_TRUE(last);
     EXPECT_EQ(last->fields[0].shape, (Shape{4, 1, 8, 8})) << "another batch may have another shape";
@@ -183,8 +185,9 @@ TEST_P(LoaderFailure, TextsInABatchAreToldHowTheyBecomeNumbers) {
   EXPECT_EQ(
       error_of(ErrorCode::kData, [&] { (void)loader.next(); }),
       "field \"label\" has different shapes within batch 0 of epoch 0 of \"table\": sample 1 has [5], sample 0, the "
-      "first of the batch, has [3]; if it is text, put transform:encode_categories before the loader; if not, "
-      "crop, resize or pad them to one shape");
+      "first of the batch, has [3]; if it names a category, put transform:encode_categories before the loader; if "
+      "not, crop or resize them to one shape, or give the loader \"pad\": [{ \"field\": \"label\" }] or \"lists\": "
+      "[\"label\"]");
 }
 
 TEST_P(LoaderFailure, OfTheAllocatorIsAnErrorAndTheLoaderGoesOn) {

@@ -5,8 +5,10 @@
 #include <cstring>
 #include <initializer_list>
 #include <limits>
+#include <memory>
 #include <new>
 #include <set>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -33,6 +35,70 @@ TEST(HostMemory, RefusesWhatNoMachineHas) {
   if (std::string_view(TENON_SANITIZER) == "none") {  // the others end the process
     EXPECT_THROW((void)host_memory(std::numeric_limits<std::size_t>::max() / 2), std::bad_alloc);
   }
+}
+
+/// Memory that counts itself, and runs out.
+struct Counted {
+  std::size_t live = 0;
+  int taken = 0;
+  bool empty = false;
+
+  std::shared_ptr<void> take(std::size_t bytes) {
+    if (empty) throw std::bad_alloc();
+    ++taken;
+    live += bytes;
+    const std::shared_ptr<void> memory = host_memory(bytes);
+    return {memory.get(), [this, bytes, memory](void*) { live -= bytes; }};
+  }
+};
+
+TEST(PreferredMemory, IsTakenAsLongAsThereIsSomeAndThenTheOtherWithOneWarning) {
+  Counted pinned;
+  std::vector<std::string> warnings;
+  const Allocator allocate = preferring([&](std::size_t bytes) { return pinned.take(bytes); }, 10000,
+                                        [&](const std::string& why) { warnings.push_back(why); });
+  std::vector<std::shared_ptr<void>> kept{allocate(1000)};
+  EXPECT_EQ(pinned.taken, 1);
+  EXPECT_TRUE(warnings.empty());
+  pinned.empty = true;
+  for (int i = 0; i < 3; ++i) {
+    kept.push_back(allocate(1000));
+    std::memset(kept.back().get(), i, 1000);
+    EXPECT_TRUE(aligned(kept.back().get()));
+  }
+  EXPECT_EQ(warnings, std::vector<std::string>{"std::bad_alloc"});
+  pinned.empty = false;
+  kept.push_back(allocate(1000));
+  EXPECT_EQ(pinned.live, 2000U) << "there is some again";
+  kept.clear();
+  EXPECT_EQ(pinned.live, 0U);
+}
+
+TEST(PreferredMemory, IsNeverMoreThanTheBound) {
+  Counted pinned;
+  std::vector<std::string> warnings;
+  const Allocator allocate = preferring([&](std::size_t bytes) { return pinned.take(bytes); }, 2500,
+                                        [&](const std::string& why) { warnings.push_back(why); });
+  std::vector<std::shared_ptr<void>> kept;
+  for (int i = 0; i < 5; ++i) kept.push_back(allocate(1000));
+  EXPECT_EQ(pinned.live, 2000U);
+  EXPECT_EQ(warnings, std::vector<std::string>{"1000 bytes more than the 2500 that are allowed"});
+  kept.clear();
+  kept.push_back(allocate(2500));
+  EXPECT_EQ(pinned.live, 2500U) << "what came back may be taken again";
+}
+
+TEST(PreferredMemory, OutlivesItsAllocator) {
+  Counted pinned;
+  std::shared_ptr<void> memory;
+  {
+    const Allocator allocate = preferring([&](std::size_t bytes) { return pinned.take(bytes); }, 1000, {});
+    memory = allocate(1000);
+    EXPECT_NE(allocate(1), nullptr) << "nobody needs to be warned";
+  }
+  std::memset(memory.get(), 1, 1000);
+  memory.reset();
+  EXPECT_EQ(pinned.live, 0U);
 }
 
 TEST(Arena, PiecesAreAlignedAndDoNotOverlap) {

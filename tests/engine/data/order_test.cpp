@@ -40,6 +40,35 @@ TEST(EpochOrder, IsAFunctionOfSeedNodeAndEpoch) {
   EXPECT_NE(order(50, true, 7, "other", 0), first);
 }
 
+TEST(EpochOrder, StaysWhatItWasInEarlierVersions) {
+  EXPECT_EQ(order(12, true, 7, "train", 0), (std::vector<int64_t>{11, 10, 9, 6, 2, 7, 5, 0, 1, 8, 4, 3}));
+  EXPECT_EQ(order(12, true, 7, "train", 3), (std::vector<int64_t>{6, 0, 4, 11, 1, 2, 8, 10, 9, 5, 7, 3}));
+  EXPECT_EQ(order(7, true, 1, "val", 0), (std::vector<int64_t>{5, 4, 3, 1, 2, 0, 6}));
+  uint64_t hash = 0;
+  for (const int64_t sample : order(1300000, true, 42, "train", 5)) {
+    hash = hash * 1099511628211U + static_cast<uint64_t>(sample);
+  }
+  EXPECT_EQ(hash, 12966422394318131830U);
+}
+
+TEST(EpochOrder, SubstitutesAreOfTheEpochAndDependOnThePlaceAlone) {
+  const EpochOrder first(50, true, 7, "train", 0);
+  const EpochOrder second(50, true, 7, "train", 1);
+  int equal = 0;
+  for (int64_t position = 0; position < 50; ++position) {
+    for (int attempt = 0; attempt < 4; ++attempt) {
+      const int64_t chosen = first.substitute(position, attempt);
+      EXPECT_GE(chosen, 0);
+      EXPECT_LT(chosen, 50);
+      EXPECT_EQ(EpochOrder(50, true, 7, "train", 0).substitute(position, attempt), chosen);
+      equal += chosen == second.substitute(position, attempt) ? 1 : 0;
+      equal += chosen == first.substitute(position, attempt + 1) ? 1 : 0;
+    }
+    EXPECT_GE(first.substitute_occurrence(position), 50) << "no position's own";
+  }
+  EXPECT_LT(equal, 40) << "of 400 by chance 8";
+}
+
 TEST(EpochOrder, PutsEverySampleEverywhereEquallyOften) {
   constexpr int64_t kItems = 6;
   constexpr int kEpochs = 6000;

@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 #include <engine/data/fakes.hpp>
+#include <engine/data/samples.hpp>
 
 namespace tenon::engine {
 namespace {
@@ -18,39 +19,9 @@ using fakes::error_of;
 using fakes::FakeDataset;
 using fakes::FunctionDataset;
 using fakes::FunctionTransform;
-
-/// Keeps a sample's fields.
-class Kept final : public Destination {
- public:
-  explicit Kept(const Stream& stream) : stream_(stream), fields(stream.fields().size()), shapes(fields.size()) {}
-  void* place(int field, std::span<const int64_t> shape) override {
-    const auto at = static_cast<std::size_t>(field);
-    ++calls;
-    shapes[at].assign(shape.begin(), shape.end());
-    fields[at].assign(static_cast<std::size_t>(elements(shape)) * size_of(stream_.fields()[at].dtype), '\0');
-    return fields[at].data();
-  }
-
- private:
-  const Stream& stream_;
-
- public:
-  std::vector<std::string> fields;
-  std::vector<Shape> shapes;
-  int calls = 0;
-};
-
-TransformNode node(const char* name, const Transform& transform) {
-  return {name, std::string("transform:") + name, &transform};
-}
-DatasetNode node(const Dataset& dataset) { return {"train_set", "dataset:fake", &dataset}; }
-
-std::vector<std::string> sample_of(const Stream& stream, const SampleKey& key) {
-  Kept kept(stream);
-  Workspace workspace;
-  stream.run(key, kept, workspace);
-  return kept.fields;
-}
+using fakes::Kept;
+using fakes::node;
+using fakes::sample_of;
 
 std::string failure_of(const Dataset& dataset, std::vector<TransformNode> transforms) {
   const Stream stream(node(dataset), std::move(transforms), 7);

@@ -8,6 +8,7 @@
 #include <future>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -102,7 +103,7 @@ TEST_P(TaskPoolTest, RunsWhatComesAfterAClear) {
 
 TEST_P(TaskPoolTest, NumbersItsWorkersFromZero) {
   TaskPool pool(GetParam());
-  EXPECT_EQ(pool.workers(), std::max(GetParam(), 1));
+  EXPECT_EQ(pool.workers(), GetParam() + 1) << "one for each thread, one for the caller";
   std::mutex mutex;
   std::set<std::pair<int, std::thread::id>> seen;
   pool.submit(std::make_shared<FakeJob>(0, 200, [&](int64_t, int worker) {
@@ -157,6 +158,142 @@ TEST(TaskPool, AClearDoesNotWaitForARunningTask) {
   pool.submit(std::make_shared<FakeJob>(1, 1));
   release.set_value();
   EXPECT_EQ(static_cast<FakeJob&>(*pool.take()).id(), 1);
+}
+
+TEST(TaskPool, RunsEveryTaskOnceWhileTheNumberOfThreadsChanges) {
+  TaskPool pool({.threads = 2, .most = 6});
+  EXPECT_EQ(pool.workers(), 7);
+  int submitted = 0;
+  for (int taken = 0; taken < 400; ++taken) {
+    while (submitted < taken + 4) {
+      pool.submit(std::make_shared<FakeJob>(submitted, submitted % 90));
+      ++submitted;
+    }
+    pool.set_threads(taken * 5 % 7);
+    EXPECT_EQ(pool.threads(), taken * 5 % 7);
+    const std::shared_ptr<Job> job = pool.take();
+    const auto& done = static_cast<FakeJob&>(*job);
+    EXPECT_EQ(done.id(), taken);
+    EXPECT_EQ(done.results(), std::vector<int>(static_cast<std::size_t>(taken % 90), 1));
+  }
+}
+
+TEST(TaskPool, HasNoThreadAtAllWhenNoneIsWanted) {
+  const int before = threads_of_process();
+  TaskPool pool({.threads = 3, .most = 3});
+  EXPECT_TRUE(threads_become(before + 3));
+  pool.set_threads(1);
+  EXPECT_TRUE(threads_become(before + 3)) << "those that are not wanted sleep, to be woken again";
+  pool.set_threads(0);
+  EXPECT_TRUE(threads_become(before));
+  const std::thread::id caller = std::this_thread::get_id();
+  pool.submit(std::make_shared<FakeJob>(0, 20, [&](int64_t, int worker) {
+    EXPECT_EQ(worker, pool.workers() - 1);
+    EXPECT_EQ(std::this_thread::get_id(), caller);
+  }));
+  (void)pool.take();
+  pool.set_threads(2);
+  EXPECT_TRUE(threads_become(before + 2));
+  pool.submit(std::make_shared<FakeJob>(1, 20, [&](int64_t, int worker) { EXPECT_LT(worker, 2); }));
+  EXPECT_EQ(static_cast<FakeJob&>(*pool.take()).id(), 1);
+}
+
+TEST(TaskPool, OnlySoManyThreadsWorkAsAreWanted) {
+  TaskPool pool({.threads = 5, .most = 5});
+  pool.set_threads(2);
+  std::atomic<int> now = 0;
+  std::atomic<int> most = 0;
+  pool.submit(std::make_shared<FakeJob>(0, 60, [&](int64_t, int) {
+    const int running = ++now;
+    for (int seen = most; running > seen && !most.compare_exchange_weak(seen, running);) {
+    }
+    std::this_thread::sleep_for(milliseconds(1));
+    --now;
+  }));
+  (void)pool.take();
+  EXPECT_EQ(most, 2);
+}
+
+TEST(TaskPool, TellsWhatTasksCost) {
+  TaskPool pool(2);
+  EXPECT_EQ(pool.work().tasks, 0);
+  pool.submit(std::make_shared<FakeJob>(0, 10, [](int64_t, int) { std::this_thread::sleep_for(milliseconds(2)); }));
+  (void)pool.take();
+  const TaskPool::Work work = pool.work();
+  EXPECT_EQ(work.tasks, 10);
+  EXPECT_GE(work.wall, milliseconds(20));
+  EXPECT_LT(work.cpu, work.wall / 2) << "they slept";
+}
+
+TEST(TaskPool, TellsWhichWorkerIsOnOneTaskForTooLong) {
+  TaskPool pool(2);
+  std::promise<void> release;
+  std::atomic<int> stuck = -1;
+  pool.submit(std::make_shared<FakeJob>(0, 40, [&, released = release.get_future().share()](int64_t task, int worker) {
+    if (task == 7) {
+      stuck = worker;
+      released.wait();
+    }
+  }));
+  std::optional<int> found;
+  for (int i = 0; i < 20000 && !found; ++i) {
+    found = pool.overdue(milliseconds(20));
+    std::this_thread::sleep_for(milliseconds(1));
+  }
+  EXPECT_EQ(found, stuck.load());
+  release.set_value();
+  (void)pool.take();
+  (void)pool.overdue(milliseconds(20));
+  std::this_thread::sleep_for(milliseconds(30));
+  EXPECT_EQ(pool.overdue(milliseconds(20)), std::nullopt) << "nobody is on a task";
+}
+
+TEST(TaskPool, GivesUpAThreadThatDoesNotComeBackWithWhatItsTaskUses) {
+  const int before = threads_of_process();
+  std::promise<void> release;
+  std::promise<void> begun;
+  auto kept = std::make_shared<int>(7);
+  const std::weak_ptr<int> watched = kept;
+  std::weak_ptr<Job> job;
+  {
+    TaskPool pool({.threads = 3, .most = 3, .keep = kept});
+    auto stuck = std::make_shared<FakeJob>(
+        0, 3, [&begun, value = kept.get(), released = release.get_future().share()](int64_t task, int) {
+          if (task != 0) return;
+          begun.set_value();
+          released.wait();
+          EXPECT_EQ(*value, 7);
+        });
+    job = stuck;
+    pool.submit(std::move(stuck));
+    kept.reset();
+    begun.get_future().wait();
+    pool.abandon(milliseconds(1));
+    EXPECT_TRUE(pool.abandoned());
+  }
+  EXPECT_TRUE(threads_become(before + 1)) << "the others have ended";
+  EXPECT_FALSE(watched.expired());
+  EXPECT_FALSE(job.expired());
+  release.set_value();
+  EXPECT_TRUE(threads_become(before));
+  EXPECT_TRUE(watched.expired());
+  EXPECT_TRUE(job.expired());
+}
+
+TEST(TaskPool, WaitsForTasksThatEndSoon) {
+  auto kept = std::make_shared<int>(7);
+  TaskPool pool({.threads = 2, .most = 2, .keep = kept});
+  std::promise<void> begun;
+  std::atomic<bool> over = false;
+  pool.submit(std::make_shared<FakeJob>(0, 1, [&](int64_t, int) {
+    begun.set_value();
+    std::this_thread::sleep_for(milliseconds(20));
+    over = true;
+  }));
+  begun.get_future().wait();
+  pool.end();
+  EXPECT_TRUE(over);
+  EXPECT_FALSE(pool.abandoned());
 }
 
 TEST(TaskPool, CallsTheHookFirstOnEachThread) {

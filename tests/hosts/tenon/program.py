@@ -22,7 +22,7 @@ PIPELINES = SOURCE / "sdk" / "examples" / "pipelines"
 TIME_LIMIT = 120  # seconds: far more than anything here takes
 
 COMMANDS = ["eval", "export", "init", "predict", "run",
-            "check", "diff", "explain", "fix", "graph", "inspect", "probe", "verify repro", "verify resume",
+            "check", "data check", "data show", "diff", "explain", "fix", "graph", "inspect", "probe", "verify repro", "verify resume",
             "plugins check", "plugins diff", "plugins doctor", "plugins list", "plugins new",
             "plugins show", "schema", "completion", "doctor", "help"]
 PLUMBING = ["artefact-run"]

@@ -163,7 +163,7 @@ class RunStreamsTest(ProgramTest):
         observed = ["--set", 'observe=[{"use": "observer:console"}]']
         _, out, loud = self.run_digits(*observed)
         _, quiet_out, quiet = self.run_digits(*observed, "--quiet")
-        numbers = re.compile(r"\d+(\.\d+)?( s|/0|000[12]| samples)|runs.*")
+        numbers = re.compile(r"\d+(\.\d+)?( s|/0|000[12]| samples)|runs.*|^loader .*\n", re.MULTILINE)
         self.assertEqual(numbers.sub("", loud), numbers.sub("", quiet))
         self.assertIn("What next", out)
         self.assertNotIn("What next", quiet_out)

@@ -295,7 +295,8 @@ TEST_F(Csv, TakesWholeNumbersWithAFractionOfZerosAsIntegers) {
 }
 
 TEST_F(Csv, TellsFilesThatAreNoText) {
-  EXPECT_EQ(faults(std::string("\x1F\x8B\x08\0", 4), {field("a")}), "F: is packed by gzip: unpack it (gunzip)");
+  EXPECT_EQ(faults(std::string("\x1F\x8B\x08\0", 4), {field("a")}),
+            "F: its gzip data is cut off after 4 bytes: get the file again");
   EXPECT_EQ(faults("PK\x03\x04...", {field("a")}), "F: is a zip archive or a workbook (.xlsx): save the table as CSV");
 }
 

@@ -1,7 +1,8 @@
 // dataset:idx: MNIST's format plain and packed, every type, and every way in which files can be wrong.
 #include <algorithm>
 
-#include <plugins/datasets/opened.hpp>
+#include <plugins/datasets/packed.hpp>
+#include <plugins/datasets/rows.hpp>
 
 namespace tenon::test {
 namespace {
@@ -28,26 +29,6 @@ std::string big_endian_all(const std::vector<T>& values) {
     all += bytes;
   }
   return all;
-}
-
-std::string little_endian(uint32_t number) { return bytes_of(std::vector<uint32_t>{number}); }
-
-/// A member of gzip (RFC 1952) whose data is stored, not compressed.
-std::string gzip(const std::string& data) {
-  uint32_t crc = 0xFFFFFFFFU;
-  for (const char c : data) {
-    crc ^= static_cast<unsigned char>(c);
-    for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1U) ^ ((crc & 1U) != 0 ? 0xEDB88320U : 0U);
-  }
-  std::string packed("\x1f\x8b\x08\0\0\0\0\0\0\xff", 10);
-  constexpr std::size_t kBlock = 65535;
-  for (std::size_t at = 0; at == 0 || at < data.size(); at += kBlock) {
-    const std::string block = data.substr(at, kBlock);
-    const auto length = static_cast<uint16_t>(block.size());
-    packed += at + kBlock >= data.size() ? '\1' : '\0';
-    packed += bytes_of(std::vector<uint16_t>{length, static_cast<uint16_t>(~length)}) + block;
-  }
-  return packed + little_endian(~crc) + little_endian(static_cast<uint32_t>(data.size()));
 }
 
 std::string pixels(std::size_t count) {
@@ -89,6 +70,14 @@ TEST_F(Idx, ReadsImagesAndLabelsToTheByte) {
   EXPECT_EQ(column<int64_t>(*dataset, "label"), (std::vector<int64_t>{4, 0, 255, 3, 2}));
 }
 
+TEST_F(Idx, LiesInMemoryAndTellsItsLabels) {
+  const auto dataset = opened("idx", params("images", "labels"));
+  expect_views(*dataset);
+  expect_column<int64_t>(*dataset, "label");
+  EXPECT_FALSE(ability<Columns>(*dataset)->column("image").has_value());
+  expect_views(*opened("idx", params("images")));
+}
+
 TEST_F(Idx, TellsGzipByItsBytesAndReadsTheSame) {
   const std::string images = idx(8, {5, 3, 2}, pixels(30));
   put(folder_ / "packed", gzip(images));
@@ -114,7 +103,9 @@ void expect_kept(const TemporaryFolder& folder, char type, const std::vector<T>&
   put(folder / "typed", idx(type, {static_cast<uint32_t>(values.size())}, big_endian_all(values)));
   const std::string name(name_of(dtype_for<T>()));
   const Json json{{"images", (folder / "typed").string()}, {"shape", Json::array()}, {"dtype", name}};
-  EXPECT_EQ(bytes_of(column<T>(*opened("idx", json), "image")), bytes_of(values)) << name;
+  const auto dataset = opened("idx", json);
+  EXPECT_EQ(bytes_of(column<T>(*dataset, "image")), bytes_of(values)) << name;
+  expect_column<T>(*dataset, "image");
 }
 
 TEST_F(Idx, KeepsEveryTypeToTheBit) {

@@ -2,7 +2,7 @@
 #include <filesystem>
 #include <numeric>
 
-#include <plugins/datasets/opened.hpp>
+#include <plugins/datasets/rows.hpp>
 
 namespace tenon::test {
 namespace {
@@ -102,6 +102,32 @@ TEST_F(Npy, ReadsAFolderInTheOrderOfNamesAndTheNumbersInThem) {
   std::vector<double> order;
   for (std::size_t i = 0; i < read.size(); i += 2) order.push_back(read[i]);
   EXPECT_EQ(order, (std::vector<double>{0, 1, 2, 4, 3, 5, 6, 7}));
+}
+
+TEST_F(Npy, LiesInMemoryWhereOneFileHoldsItInOrder) {
+  put(folder_ / "x.npy", npy("<f4", "(4, 3, 2)", bytes_of(counting<float>(24))));
+  expect_views(*opened("npy", one("x.npy", "float32", {3, 2})));
+  put(folder_ / "f.npy", npy("<f4", "(4, 3, 2)", bytes_of(counting<float>(24)), true));
+  put(folder_ / "s/0.npy", npy("<f4", "(3, 2)", bytes_of(counting<float>(6))));
+  for (const char* const file : {"f.npy", "s"}) {
+    EXPECT_FALSE(ability<InMemory>(*opened("npy", one(file, "float32", {3, 2})))->can_view()) << file;
+  }
+}
+
+TEST_F(Npy, TellsTheColumnOfSingleNumbersOfEveryType) {
+  const auto expect = [&]<class T>(const std::string& descr, const std::string& dtype, const std::vector<T>& values) {
+    put(folder_ / "c.npy", npy(descr, "(3,)", bytes_of(values)));
+    expect_column<T>(*opened("npy", one("c.npy", dtype, Json::array())), "x");
+  };
+  expect("|u1", "uint8", std::vector<uint8_t>{0, 7, 255});
+  expect("|i1", "int8", std::vector<int8_t>{0, 7, -128});
+  expect("<i2", "int16", std::vector<int16_t>{0, 7, -3000});
+  expect("<i4", "int32", std::vector<int32_t>{0, 7, -70000});
+  expect("<i8", "int64", std::vector<int64_t>{0, 7, -(int64_t{1} << 53)});
+  expect("<f4", "float32", std::vector<float>{0, 0.5F, -7});
+  expect("<f8", "float64", std::vector<double>{0, 0.1, -7});
+  put(folder_ / "c.npy", npy("<f4", "(3, 2)", bytes_of(counting<float>(6))));
+  EXPECT_FALSE(ability<Columns>(*opened("npy", one("c.npy", "float32", {2})))->column("x").has_value());
 }
 
 TEST_F(Npy, GivesSeveralFieldsWithEqualCounts) {

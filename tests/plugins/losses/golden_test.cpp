@@ -48,6 +48,8 @@ TEST(GoldenLosses, GiveTheMeanAndTheGradientOfTorch) {
   EXPECT_GE(cases["mse"], 5);
   EXPECT_GE(cases["bce"], 5);
   EXPECT_GE(cases["distillation"], 3);
+  EXPECT_GE(cases["pixel_cross_entropy"], 2);
+  EXPECT_GE(cases["dice"], 2);
 }
 
 }  // namespace

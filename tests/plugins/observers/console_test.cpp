@@ -67,7 +67,13 @@ class ConsoleTest : public ::testing::Test {
   }
 
   static Event training_step(int64_t step) {
-    static const LoggedValue values[] = {{"train.loss", 0.08123}, {"train.lr.opt", 0.00068}, {"train.waiting", 0.021}};
+    static const LoggedValue values[] = {{"train.loss", 0.08123},
+                                         {"train.lr.opt", 0.00068},
+                                         {"train.waiting", 0.021},
+                                         {"train.copy", 0.004},
+                                         {"train.compute", 0.975},
+                                         {"train.loader.workers", 2},
+                                         {"train.loader.samples_per_second", 9000}};
     Event made = event(Kind::kStep, step, step / 17);
     made.values = values;
     made.samples_per_second = 5123.4;
@@ -317,7 +323,8 @@ TEST_F(ConsoleTest, WritesJsonAsTheLogDoes) {
     lines.back().erase("time");
   }
   EXPECT_EQ(lines[0], nlohmann::json::parse(R"({"event": "step", "step": 17, "epoch": 1, "values":
-      {"train.loss": 0.08123, "train.lr.opt": 0.00068, "train.waiting": 0.021}})"));
+      {"train.loss": 0.08123, "train.lr.opt": 0.00068, "train.waiting": 0.021, "train.copy": 0.004,
+       "train.compute": 0.975, "train.loader.workers": 2.0, "train.loader.samples_per_second": 9000.0}})"));
   EXPECT_EQ(lines[1], nlohmann::json::parse(R"({"event": "validate", "step": 17, "epoch": 1, "values":
       {"validate.acc": 0.1, "validate.loss": 3.0, "validate.nan": "NaN", "validate.inf": "-Infinity"}})"));
   EXPECT_TRUE(lines[1]["values"]["validate.loss"].is_number_float());

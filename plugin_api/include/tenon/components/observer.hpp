@@ -31,6 +31,7 @@ struct Event {
     kMessage,        ///< Something people should read: `text`.
     kRunEnd,         ///< All went well; `text` says why it ended: "done", or what a controller gave as its reason.
     kFailure,        ///< An error ends the run; `text` is its message, which the host tells with its place.
+    kTiming,         ///< What was measured of the run's speed, in words: `text`. No two runs have the same.
   };
 
   Kind kind = Kind::kMessage;

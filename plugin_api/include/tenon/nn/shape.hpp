@@ -23,4 +23,8 @@ struct Size {
 /// at::reshape with sizes that stay symbolic.
 [[nodiscard]] at::Tensor reshape(const at::Tensor& tensor, std::initializer_list<Size> shape);
 
+/// [N, C, H, W] to [N, C, height, width], each output pixel from the input pixel ⌊y·H/height⌋, ⌊x·W/width⌋, with sizes
+/// that stay symbolic. From ⌈s/2⌉ to s it doubles, and leaves out the last row or column where s is odd.
+[[nodiscard]] at::Tensor resize_nearest(const at::Tensor& maps, const Size& height, const Size& width);
+
 }  // namespace tenon::nn

@@ -1,0 +1,330 @@
+// From paths of the graph to surveys, and from surveys to a report.
+#include <engine/data_check.hpp>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include <core/plugin/builtin.hpp>
+#include <core/storage/canonical_json.hpp>
+#include <engine/data/check/duplicates.hpp>
+#include <engine/data/check/findings.hpp>
+#include <engine/data/check/survey.hpp>
+#include <engine/data_fields.hpp>
+#include <engine/data_plane.hpp>
+#include <engine/data_targets.hpp>
+#include <engine/engine.hpp>
+#include <engine/streams.hpp>
+
+namespace tenon::engine {
+namespace {
+
+constexpr std::size_t kExamples = 5;       // pairs of equal samples
+constexpr std::size_t kMostUnasked = 256;  // classes of a field that nothing takes for classes
+
+/// The hashes of a part that was read.
+struct Hashes {
+  std::vector<int64_t> samples;
+  std::vector<uint64_t> hashes;
+};
+
+/// A stream as far as it gives one outcome for a sample.
+struct Chain {
+  std::vector<const core::Node*> stages;  ///< The dataset first.
+  std::vector<std::string> left_out;
+  std::string cut;
+};
+
+/// Fields that make a sample what it is: all but integers that label or number it, unless there is nothing else.
+std::vector<std::size_t> fields_to_hash(const Spec& fields) {
+  std::vector<std::size_t> content;
+  std::vector<std::size_t> all;
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    all.push_back(i);
+    if (!plan_for(fields[i]).classes) content.push_back(i);
+  }
+  return content.empty() ? all : content;
+}
+
+class Checker {
+ public:
+  explicit Checker(const DataCheckRequest& request)
+      : request_(request), plane_(request.graph, request.resolved, request.catalogue) {}
+
+  DataReport check() {
+    const std::vector<const core::Path*> paths = chosen();
+    DataPlane::Outcome opened = plane_.open(paths, request_.remark);
+    unlearned_ = std::move(opened.unlearned);
+    DataReport report;
+    std::vector<Hashes> hashes;
+    for (const core::Path* const path : paths) {
+      if (path->name == "predict" && !opened.missing.empty()) continue;
+      report.parts.push_back(read(*path, hashes));
+    }
+    compare(report, hashes);
+    report.findings = judge(report);
+    const auto note = [&](const char* code, const char* path, std::string message) {
+      report.findings.push_back({core::Severity::kNote, code, {path}, "", "", std::move(message)});
+    };
+    if (!unlearned_.empty()) {
+      note("not-learned", "fit",
+           "nothing behind transforms that learn was looked at, since they could not: " + unlearned_);
+    }
+    if (!opened.missing.empty()) note("not-read", "predict", "the data of \"predict\" was not read: " + opened.missing);
+    return report;
+  }
+
+ private:
+  [[nodiscard]] std::vector<const core::Path*> chosen() const {
+    std::vector<const core::Path*> paths;
+    for (const core::Path* const path : plane_.graph().streams()) {
+      if (std::find(request_.paths.begin(), request_.paths.end(), path->name) != request_.paths.end()) {
+        paths.push_back(path);
+      }
+    }
+    return paths;
+  }
+
+  /// What is looked at of a path. Everything in it has told its fields once already, with its place in errors.
+  [[nodiscard]] Chain chain_of(const core::Path& path) const {
+    const std::vector<const core::Node*> stages = stages_of(plane_.graph(), path);
+    Chain whole;
+    Chain before;
+    for (const core::Node* const stage : stages) {
+      if (stage->kind == "transform" && is_fitted(*stage) && !unlearned_.empty()) {
+        whole.cut = stage->name;
+        break;
+      }
+      if (stage->kind == "transform" && is_random(*stage)) {
+        whole.left_out.push_back(stage->name);
+      } else {
+        whole.stages.push_back(stage);
+        if (whole.left_out.empty()) before.stages.push_back(stage);
+      }
+    }
+    if (whole.left_out.empty()) return whole;
+    try {
+      const Stream possible = stream_of(whole);
+      return whole;
+    } catch (const Error&) {  // such as a field that the random transform would have added
+      before.cut = whole.left_out.front();
+      return before;
+    }
+  }
+
+  [[nodiscard]] Stream stream_of(const Chain& chain) const {
+    return {plane_.dataset(*chain.stages.front()), transforms_of(chain), plane_.seed()};
+  }
+
+  [[nodiscard]] std::vector<TransformNode> transforms_of(const Chain& chain) const {
+    std::vector<TransformNode> transforms;
+    for (const core::Node* const stage : std::span(chain.stages).subspan(1)) {
+      transforms.push_back(plane_.transform(*stage));
+    }
+    return transforms;
+  }
+
+  /// In front of the transform that normalises the field, else at the end: how many transforms lie before.
+  static std::size_t scale_point(const Chain& chain, const std::string& field, std::string& node) {
+    for (std::size_t i = 1; i < chain.stages.size(); ++i) {
+      const core::Json& with = chain.stages[i]->with;
+      const bool normalises = with.is_object() && with.contains("mean") && with.contains("std");
+      if (!normalises || with.value("field", core::Json("image")) != field) continue;
+      node = chain.stages[i]->name;
+      return i - 1;
+    }
+    return chain.stages.size() - 1;
+  }
+
+  struct Plan {
+    SurveyRequest request;
+    std::vector<DataScale> scales;          ///< Without numbers.
+    std::vector<std::size_t> scale_points;  ///< Where each is found: position in request.points.
+  };
+
+  [[nodiscard]] Plan plan(const core::Path& path, const Chain& chain, const DataPart& part) const {
+    const Stream stream = stream_of(chain);
+    const std::size_t end = chain.stages.size() - 1;
+    Plan plan;
+    std::set<std::size_t> places{0, end};
+    std::vector<std::size_t> scale_places;
+    if (trains(path.name)) {
+      for (const std::string& field : model_inputs(request_.graph, path)) {
+        DataScale scale;
+        scale.field = field;
+        const std::size_t place = scale_point(chain, field, scale.node);
+        const FieldSpec* const spec = find(stream.fields_after(static_cast<int>(place)), field);
+        if (spec == nullptr || plan_for(*spec).per != FieldPlan::Per::kChannel) continue;
+        scale.of_255 = spec->dtype == Dtype::kUint8;
+        plan.scales.push_back(std::move(scale));
+        scale_places.push_back(place);
+        places.insert(place);
+      }
+    }
+    SurveyRequest& request = plan.request;
+    for (const std::size_t place : places) {
+      SurveyPoint& point = request.points.emplace_back();
+      point.transforms = place;
+      for (const FieldSpec& field : stream.fields_after(static_cast<int>(place))) {
+        FieldPlan& looked = point.fields.emplace_back(plan_for(field));
+        if (place != end) looked.classes = false;
+        if (place != 0 && place != end && looked.per != FieldPlan::Per::kChannel) looked = {};
+        if (place == end && is_classes(part, field)) looked.classes = true;
+      }
+    }
+    for (const std::size_t place : scale_places) {
+      plan.scale_points.push_back(static_cast<std::size_t>(std::distance(places.begin(), places.find(place))));
+    }
+    request.dataset = plane_.dataset(*chain.stages.front());
+    request.transforms = transforms_of(chain);
+    request.seed = plane_.seed();
+    request.hashed = fields_to_hash(stream.fields_after(0));
+    request.most = request_.most;
+    request.threads = request_.threads;
+    if (request_.progress) {
+      request.progress = [this, name = path.name](int64_t done, int64_t total) {
+        request_.progress(name, done, total);
+      };
+    }
+    return plan;
+  }
+
+  static bool is_classes(const DataPart& part, const FieldSpec& field) {
+    return std::any_of(part.targets.begin(), part.targets.end(),
+                       [&](const DataTarget& target) { return target.numbers_classes && target.field == field.name; });
+  }
+
+  /// What its own losses and metrics say of a field, else those of training, whose batches have the same fields.
+  [[nodiscard]] std::vector<DataTarget> targets_for(const core::Path& path) const {
+    std::vector<DataTarget> targets = targets_of(request_.graph, path);
+    if (!measures(path.name)) return targets;
+    for (const core::Path* const other : request_.graph.paths()) {
+      if (!trains(other->name)) continue;
+      for (DataTarget& target : targets_of(request_.graph, *other)) {
+        const bool known = std::any_of(targets.begin(), targets.end(),
+                                       [&](const DataTarget& each) { return each.field == target.field; });
+        if (!known) targets.push_back(std::move(target));
+      }
+    }
+    return targets;
+  }
+
+  DataPart read(const core::Path& path, std::vector<Hashes>& hashes) {
+    const Stream real = make_stream(plane_.components(), stages_of(plane_.graph(), path), plane_.seed());
+    const Chain chain = chain_of(path);
+    DataPart part;
+    part.path = path.name;
+    part.dataset = chain.stages.front()->name;
+    part.component = chain.stages.front()->use();
+    part.left_out = chain.left_out;
+    part.cut = chain.cut;
+    part.targets = targets_for(path);
+    const Plan planned = plan(path, chain, part);
+    Survey found = survey(planned.request);
+    part.size = found.size;
+    part.read = static_cast<int64_t>(found.samples.size());
+    for (FailedSample& each : found.failed) {
+      part.failures.push_back({each.index, std::move(each.node), std::move(each.message)});
+    }
+    describe(chain, found, part);
+    for (std::size_t i = 0; i < planned.scales.size(); ++i) {
+      part.scales.push_back(planned.scales[i]);
+      fill(part.scales.back(), found.points[planned.scale_points[i]]);
+    }
+    part.unbatchable = unbatchable(path, real.fields(), part);
+    hashes.push_back({std::move(found.samples), std::move(found.hashes)});
+    return part;
+  }
+
+  void describe(const Chain& chain, const Survey& found, DataPart& part) const {
+    for (const FieldSurvey& field : found.points.front()) {
+      part.stored.push_back(field_of(field, plane_.columns(*chain.stages.front(), field.field().name), {}));
+    }
+    for (const FieldSurvey& field : found.points.back()) {
+      const bool changed = found.points.size() > 1;
+      const FieldSurvey* const stored = same_field(found.points.front(), field.field());
+      std::vector<std::string> names;
+      if (!changed || stored != nullptr) names = plane_.columns(*chain.stages.front(), field.field().name);
+      const bool classes =
+          !field.classes().empty() && (is_classes(part, field.field()) || field.classes().size() <= kMostUnasked);
+      part.seen.push_back(
+          field_of(field, names,
+                   classes ? plane_.categories(*chain.stages.back(), field.field().name) : std::vector<std::string>()));
+      if (!classes) part.seen.back().classes.clear();
+    }
+  }
+
+  /// A field that went through the stream in its shape, so that its elements still have their names.
+  static const FieldSurvey* same_field(const std::vector<FieldSurvey>& fields, const FieldSpec& field) {
+    const auto found = std::find_if(fields.begin(), fields.end(), [&](const FieldSurvey& each) {
+      return each.field().name == field.name && each.field().shape == field.shape;
+    });
+    return found == fields.end() ? nullptr : &*found;
+  }
+
+  static void fill(DataScale& scale, const std::vector<FieldSurvey>& fields) {
+    for (const FieldSurvey& field : fields) {
+      if (field.field().name != scale.field) continue;
+      const double unit = scale.of_255 ? 255 : 1;
+      for (const Moments& channel : field.moments()) {
+        scale.mean.push_back(channel.mean / unit);
+        scale.deviation.push_back(channel.deviation() / unit);
+      }
+    }
+  }
+
+  /// Fields that are free at the loader, come in several shapes, and are neither padded nor listed.
+  [[nodiscard]] std::vector<std::string> unbatchable(const core::Path& path, const Spec& fields,
+                                                     const DataPart& part) const {
+    const auto params = parse_params<core::LoaderParams>(core::line_text(plane_.graph().at(path.loader).with));
+    std::vector<std::string> names;
+    for (const FieldSpec& field : fields) {
+      const bool free =
+          std::any_of(field.shape.begin(), field.shape.end(), [](const Dim& dim) { return !dim.fixed(); });
+      const bool cared_for = std::find(params.lists.begin(), params.lists.end(), field.name) != params.lists.end() ||
+                             std::any_of(params.pad.begin(), params.pad.end(),
+                                         [&](const core::PadParams& pad) { return pad.field == field.name; });
+      if (!free || cared_for || params.batch == 1) continue;
+      const bool differ = std::any_of(part.seen.begin(), part.seen.end(), [&](const DataField& seen) {
+        return seen.field.name == field.name && seen.sizes && seen.sizes->different > 1;
+      });
+      if (differ) names.push_back(field.name);
+    }
+    return names;
+  }
+
+  /// Within each part; then training with what measures, and validations with the test.
+  static void compare(DataReport& report, const std::vector<Hashes>& hashes) {
+    const auto view = [&](std::size_t i) { return HashedSamples{hashes[i].samples, hashes[i].hashes}; };
+    const auto add = [&](std::size_t part, std::size_t other, const SameSamples& same) {
+      if (same.count == 0) return;
+      DataDuplicates& each = report.duplicates.emplace_back();
+      each.path = report.parts[part].path;
+      each.other = report.parts[other].path;
+      each.count = same.count;
+      for (const SamePair& pair : same.examples) each.examples.push_back({pair.index, pair.first});
+    };
+    for (std::size_t i = 0; i < hashes.size(); ++i) add(i, i, repeated(view(i), kExamples));
+    for (std::size_t i = 0; i < hashes.size(); ++i) {
+      const std::string& path = report.parts[i].path;
+      if (!measures(path)) continue;
+      for (std::size_t other = 0; other < hashes.size(); ++other) {
+        const std::string& with = report.parts[other].path;
+        if (trains(with) || (path == "test" && measures(with) && with != path)) {
+          if (report.parts[other].dataset == report.parts[i].dataset && !trains(with)) continue;
+          add(i, other, shared(view(i), view(other), kExamples));
+        }
+      }
+    }
+  }
+
+  const DataCheckRequest& request_;
+  DataPlane plane_;
+  std::string unlearned_;
+};
+
+}  // namespace
+
+DataReport check_data(const DataCheckRequest& request) { return Checker(request).check(); }
+
+}  // namespace tenon::engine

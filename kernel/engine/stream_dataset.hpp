@@ -1,0 +1,42 @@
+// A dataset and the transforms behind it, as another dataset reads them: where the `in` of a dataset names a transform.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <engine/data/stream.hpp>
+#include <tenon/components/dataset.hpp>
+
+namespace tenon::engine {
+
+/// The samples of a stream as in epoch 0 of 1, whichever epoch reads them: none of its transforms draws random numbers
+/// or learns from data. Its dataset is opened on its own, before whoever reads this one.
+class StreamDataset final : public Dataset {
+ public:
+  /// `source` is the stream's dataset; it outlives this one. `identity` is text that changes when a transform, its
+  /// version or its parameters do.
+  StreamDataset(Stream stream, const Dataset& source, std::string identity);
+
+  [[nodiscard]] Spec spec() const override { return stream_.fields(); }
+  void open(std::span<Dataset* const> /*inputs*/) override {}
+  [[nodiscard]] int64_t size() const override { return stream_.size(); }
+  [[nodiscard]] std::string fingerprint() const override;
+
+  /// \throws DataError naming the stage at fault.
+  void read(int64_t index, Sample& out) const override;
+
+ private:
+  class Lent;
+
+  Stream stream_;
+  const Dataset& source_;
+  std::string identity_;
+  mutable std::mutex mutex_;
+  mutable std::vector<std::unique_ptr<Workspace>> idle_;  // as many as threads have read at once
+};
+
+}  // namespace tenon::engine

@@ -1,0 +1,82 @@
+// Beta variates, partners and mixed targets.
+#include <support/mixing.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+#include <ATen/ATen.h>
+
+namespace tenon::batch_transforms {
+
+Ports mixing_ports() {
+  const std::vector<Dtype> floats{Dtype::kFloat32, Dtype::kFloat64, Dtype::kFloat16, Dtype::kBfloat16};
+  return {{Port::of("$image", floats, {"N", "C", "H", "W"}), Port::of("$label", {Dtype::kInt64}, {"N"})},
+          {Port::pass_all(), Port::of("$label", {Dtype::kFloat32}, {"N", "$classes"})}};
+}
+
+Spec mixing_spec(const Spec& in, const MixingParams& params) {
+  const FieldSpec& image = in[static_cast<std::size_t>(index_of(in, params.image))];
+  const bool floating = image.dtype == Dtype::kFloat32 || image.dtype == Dtype::kFloat64 ||
+                        image.dtype == Dtype::kFloat16 || image.dtype == Dtype::kBfloat16;
+  if (!floating || image.shape.size() != 4) {
+    throw Error(ErrorCode::kConfig,
+                "\"" + image.name + "\" is " + to_string(image) +
+                    ", but images to mix are floating [N, C, H, W]: normalise them before the loader",
+                "/image");
+  }
+  const FieldSpec& label = in[static_cast<std::size_t>(index_of(in, params.label))];
+  if (label.dtype != Dtype::kInt64 || label.shape.size() != 1) {
+    throw Error(ErrorCode::kConfig,
+                "\"" + label.name + "\" is " + to_string(label) + ", but labels to mix are int64 [N]", "/label");
+  }
+  Spec out = in;
+  for (FieldSpec& field : out) {
+    if (field.name == params.label) field = {params.label, Dtype::kFloat32, {label.shape[0], params.classes}};
+  }
+  return out;
+}
+
+double beta(Rng& random, double alpha) {
+  if (alpha == 1) return random.uniform();
+  if (alpha < 1) {
+    // Two powers of uniform numbers, of which the pair is taken that does not exceed 1 together; in logarithms, since
+    // small parameters make both underflow.
+    for (;;) {
+      const double x = std::log(1 - random.uniform()) / alpha;
+      const double y = std::log(1 - random.uniform()) / alpha;
+      const double most = std::max(x, y);
+      const double sum = most + std::log(std::exp(x - most) + std::exp(y - most));
+      if (sum <= 0) return std::exp(x - sum);
+    }
+  }
+  const double spread = std::sqrt((2 * alpha - 2) / (2 * alpha * alpha - 2 * alpha));
+  const double gamma = alpha + 1 / spread;
+  for (;;) {
+    const double u = 1 - random.uniform();
+    const double v = 1 - random.uniform();
+    const double logit = spread * std::log(u / (1 - u + 1e-300));
+    const double w = alpha * std::exp(logit);
+    if (!std::isfinite(w)) continue;
+    if (2 * alpha * std::log(2 * alpha / (alpha + w)) + gamma * logit - std::log(4) >= std::log(u * u * v)) {
+      return w / (alpha + w);
+    }
+  }
+}
+
+at::Tensor partners(const at::Tensor& batch) { return batch.roll(-1, 0); }
+
+at::Tensor shares_of(const at::Tensor& labels, int64_t classes, at::ScalarType type) {
+  if (labels.is_cpu()) {
+    const at::Tensor contiguous = labels.contiguous();
+    const int64_t* const values = contiguous.const_data_ptr<int64_t>();
+    const int64_t* const end = values + contiguous.numel();
+    const int64_t* const bad = std::find_if(values, end, [&](int64_t v) { return v < 0 || v >= classes; });
+    if (bad != end) {
+      throw Error(ErrorCode::kData,
+                  "label " + std::to_string(*bad) + " is no class: there are " + std::to_string(classes));
+    }
+  }
+  return at::zeros({labels.size(0), classes}, labels.options().dtype(type)).scatter_(1, labels.unsqueeze(1), 1);
+}
+
+}  // namespace tenon::batch_transforms

@@ -1,0 +1,36 @@
+// Sizes from the headers of files that OpenCV decodes, checked so that messages can say what is wrong.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include <decode/bytes.hpp>
+#include <decode/exif.hpp>
+
+namespace tenon::image_datasets {
+
+/// The size as it is stored and the turn still to be done.
+struct RasterHeader {
+  Extent stored;
+  Turn turn;
+};
+
+/// \throws Error (kData): cut off, damaged, or a film.
+[[nodiscard]] RasterHeader webp_header(Bytes file);
+
+/// \throws Error (kData): cut off or damaged.
+[[nodiscard]] RasterHeader bmp_header(Bytes file);
+
+/// PBM, PGM and PPM. \throws Error (kData): cut off or damaged.
+[[nodiscard]] RasterHeader portable_header(Bytes file);
+
+/// TIFF is turned by OpenCV: the size is that of the turned image. Nothing of BigTIFF and of damaged directories.
+/// \throws Error (kData): cut off.
+[[nodiscard]] std::optional<RasterHeader> tiff_header(Bytes file);
+
+/// Where a TIFF file says of its alpha that it is one of its own (ExtraSamples is 2), OpenCV multiplies the colours by
+/// it, and does not where it is said to be in them already (1): a copy that says so, empty where there is no such
+/// alpha.
+[[nodiscard]] std::string without_multiplied_alpha(Bytes file);
+
+}  // namespace tenon::image_datasets

@@ -1,0 +1,101 @@
+// OpenCV decodes without converting anything (IMREAD_UNCHANGED), and its exceptions end here.
+#include <decode/raster.hpp>
+
+#include <limits>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include <opencv2/core.hpp>
+#include <opencv2/imgcodecs.hpp>
+
+#include <decode/headers.hpp>
+#include <decode/png.hpp>
+#include <tenon/error.hpp>
+
+namespace tenon::image_datasets {
+namespace {
+
+/// Threads belong to the loader.
+void keep_to_one_thread() {
+  static std::once_flag once;
+  std::call_once(once, [] { cv::setNumThreads(0); });
+}
+
+std::string name_of(Format format) {
+  switch (format) {
+    case Format::kPng: return "PNG";
+    case Format::kWebp: return "WebP";
+    case Format::kBmp: return "BMP";
+    case Format::kTiff: return "TIFF";
+    case Format::kPortable: return "PBM, PGM or PPM";
+    default: return "JPEG 2000";
+  }
+}
+
+Pixels pixels_of(const cv::Mat& image) {
+  const int depth = image.depth();
+  if (depth != CV_8U && depth != CV_16U) {
+    throw Error(ErrorCode::kData, "holds numbers that are no pixels of 8 or 16 bits, such as float32: save it so");
+  }
+  Pixels pixels;
+  pixels.data = image.data;
+  pixels.wide = depth == CV_16U;
+  pixels.row_values = image.step1(0);
+  pixels.channels = image.channels();
+  pixels.bgr = true;
+  pixels.extent = {image.rows, image.cols};
+  return pixels;
+}
+
+}  // namespace
+
+std::optional<RasterHeader> raster_header(Bytes file, Format format) {
+  if (format == Format::kPng) {
+    const PngHeader header = png_header(file);
+    return RasterHeader{header.stored, header.turn};
+  }
+  if (format == Format::kWebp) return webp_header(file);
+  if (format == Format::kBmp) return bmp_header(file);
+  if (format == Format::kTiff) return tiff_header(file);
+  if (format == Format::kPortable) return portable_header(file);
+  return std::nullopt;
+}
+
+Raster read_raster(Bytes file, Format format, bool indices) {
+  keep_to_one_thread();
+  Raster raster;
+  std::string other;
+  if (format == Format::kPng) {
+    const PngHeader header = png_header(file);
+    raster.turn = header.turn;
+    raster.depth = header.depth;
+    if (indices && header.palette()) {
+      other = with_indices_as_greys(file, header);
+      raster.depth = 8;
+    }
+  } else if (const auto header = raster_header(file, format)) {
+    raster.turn = header->turn;
+  }
+  if (format == Format::kTiff) other = without_multiplied_alpha(file);
+  if (!other.empty()) file = std::as_bytes(std::span(other));
+  if (file.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
+    throw Error(ErrorCode::kData, "has " + std::to_string(file.size()) + " bytes: images end at 2 GiB");
+  }
+  const auto image = std::make_shared<cv::Mat>();
+  try {
+    const cv::Mat bytes(1, static_cast<int>(file.size()), CV_8U, const_cast<std::byte*>(file.data()));
+    *image = cv::imdecode(bytes, cv::IMREAD_UNCHANGED);
+  } catch (const cv::Exception& error) {
+    throw Error(ErrorCode::kData, "cannot be decoded as " + name_of(format) + ": OpenCV says \"" + error.err + "\"");
+  }
+  if (image->empty()) {
+    throw Error(ErrorCode::kData, "is cut off, damaged or of a kind of " + name_of(format) +
+                                      " that is not read: OpenCV cannot decode it");
+  }
+  raster.pixels = pixels_of(*image);
+  raster.memory = image;
+  return raster;
+}
+
+}  // namespace tenon::image_datasets

@@ -1,0 +1,89 @@
+// What geometric transforms are made of: each says how a sample is mapped, and all else is here.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include <support/joint.hpp>
+#include <support/map.hpp>
+#include <tenon/components/partial_read.hpp>
+#include <tenon/components/transform.hpp>
+
+namespace tenon::image_transforms {
+
+/// Largest height or width that a parameter may ask for.
+inline constexpr int64_t kLargestSide = 16384;
+
+/// A transform that maps image, masks and boxes alike.
+class Geometric : public Transform {
+ public:
+  [[nodiscard]] Spec spec(const Spec& in) const override { return joint_.spec(in, size(), style_.fill); }
+
+  void apply(Sample& sample, Rng& random, const When& when) const override {
+    const View image = joint_.image(sample);
+    joint_.draw(sample, image, plan(image.extent(), random, when), style_);
+  }
+
+ protected:
+  /// `drops`: boxes may vanish.
+  Geometric(JointParams joint, Style style, bool drops) : joint_(std::move(joint), drops), style_(std::move(style)) {}
+
+  /// Draws the parameters of one sample's map. \throws Error (kData) for a size that cannot be.
+  [[nodiscard]] virtual Map plan(const Extent& extent, Rng& random, const When& when) const = 0;
+
+  /// Height and width that come out, unless they are those that go in.
+  [[nodiscard]] virtual std::optional<std::array<Dim, 2>> size() const { return std::nullopt; }
+
+  [[nodiscard]] const Joint& joint() const noexcept { return joint_; }
+  [[nodiscard]] const Style& style() const noexcept { return style_; }
+
+ private:
+  Joint joint_;
+  Style style_;
+};
+
+/// A geometric transform that looks at a window of its image.
+class Cropping : public Geometric, public Cutting {
+ public:
+  static std::vector<std::string> abilities() { return {Cutting::kAbility}; }
+
+  [[nodiscard]] void* ability(const char* id) noexcept override {
+    return std::string_view(id) == Cutting::kAbility ? static_cast<Cutting*>(this) : nullptr;
+  }
+
+  [[nodiscard]] std::string_view cut_field() const noexcept override {
+    if (!cuts() || !joint().image_alone()) return {};
+    return joint().image_field();
+  }
+
+  [[nodiscard]] Region choose(const Extent& whole, Rng& random, const When& when) const override {
+    const Region window = plan(whole, random, when).window;
+    const int64_t top = std::clamp<int64_t>(window.top, 0, whole.height);
+    const int64_t left = std::clamp<int64_t>(window.left, 0, whole.width);
+    return {top, left, std::clamp(window.top + window.height, top, whole.height) - top,
+            std::clamp(window.left + window.width, left, whole.width) - left};
+  }
+
+  void apply_cut(Sample& sample, const Extent& whole, const Region& region, Rng& /*random*/,
+                 const When& /*when*/) const override {
+    const View image = joint().image(sample);
+    Map map = chosen(whole, region);
+    map.window.top -= region.top;
+    map.window.left -= region.left;
+    joint().draw_part(sample, image, map, style());
+  }
+
+ protected:
+  using Geometric::Geometric;
+
+  /// Whether these parameters let `chosen` tell the map.
+  [[nodiscard]] virtual bool cuts() const noexcept { return true; }
+
+  /// The map whose window, as far as it lies within the image, is `region`.
+  [[nodiscard]] virtual Map chosen(const Extent& whole, const Region& region) const = 0;
+};
+
+}  // namespace tenon::image_transforms
