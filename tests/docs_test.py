@@ -139,6 +139,29 @@ class DocsTest(ProgramTest):
                  if "net.tail" in (self.folder / arguments[-1]).read_text()]
         self.assertEqual(codes, [2])
 
+    def test_the_nodes_that_pages_show_have_components_and_parameters_that_there_are(self):
+        counted = 0
+        for page in (SDK / "docs" / name for name in ("datasets.md", "images.md", "loader.md")):
+            for line, block in blocks(page, "json"):
+                if not re.match(r'"\w+":\s*\{ "use"', block):
+                    block = '"shown": { "use": "loader:threads", "in": "x", ' + self.parameters_of(block) + " }"
+                file = self.write("nodes.jsonc", '{ "format": 1, "name": "nodes", "nodes": {' + block.rstrip().rstrip(",") + "} }")
+                lines = self.tenon("check", file, "--format", "json")
+                found = [json.loads(each) for each in (lines.err + lines.out).splitlines()]
+                found = [each for each in found if each.get("$message_type") == "diagnostic"]
+                wrong = {"unknown-component", "unknown-key", "wrong-type", "missing-key", "out-of-range"}
+                with self.subTest(page=page.name, line=line):
+                    self.assertEqual([each["message"] for each in found if each["code"]["code"] in wrong
+                                      and (each["pointer"] or "").startswith("/nodes/")], [])
+                    self.assertNotIn("syntax", {each["code"]["code"] for each in found})
+                counted += 1
+        self.assertGreater(counted, 12)
+
+    @staticmethod
+    def parameters_of(block):
+        """A block that shows some parameters of a loader, or all of them."""
+        return block if block.startswith('"with"') else '"with": { "batch": 8, ' + block + " }"
+
     def test_the_pipelines_about_data_train_and_predict(self):
         self.write_data()
         for _, (file, *_) in self.pipelines_of(SOURCE / "sdk/docs/data.md"):
