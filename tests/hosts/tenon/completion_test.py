@@ -116,7 +116,7 @@ class ZshTest(CompletionTest):
     SCRIPT = r"""
 zmodload zsh/zpty
 zpty z "TERM=dumb PS1='' zsh -f -i"
-zpty -w z "PROMPT='' RPROMPT='' LISTMAX=10000; stty columns 200 rows 400; autoload -Uz compinit; compinit -u -D -d /dev/null"
+zpty -w z "PROMPT='' RPROMPT='' LISTMAX=10000; stty columns 200 rows 400; autoload -Uz compinit; compinit -u -D"
 zpty -w z "zstyle ':completion:*' list-colors ''; zstyle ':completion:*' list-prompt ''; setopt no_beep"
 zpty -w z "source $1; print REA''DY"
 zpty -r -m z _ '*READY*'
