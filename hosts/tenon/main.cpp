@@ -4,10 +4,12 @@
 #include <string>
 #include <vector>
 
+#include <core/process/parent.hpp>
 #include <host/console.hpp>
 #include <host/program.hpp>
 
 int main(int argc, char** argv) {
+  tenon::core::end_with_parent();
   tenon::host::Console console;
   const int code = tenon::host::run_program(std::vector<std::string>(argv, argv + argc), console);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)

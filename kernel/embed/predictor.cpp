@@ -50,7 +50,8 @@ std::vector<std::string> stream_from_memory(const core::Resolved& resolved) {
     if (i == 0) {
       copy["use"] = node.value("use", "");
       copy["with"] = node.value("with", core::Json::object());
-      for (const char* const name : {"shuffle", "last"}) copy["with"].erase(name);
+      // Each row comes once, and one that cannot be made is an error: there is nobody else to tell.
+      for (const char* const name : {"shuffle", "last", "sampler", "buckets", "bad_sample"}) copy["with"].erase(name);
       copy["with"]["workers"] = 0;
     } else {
       copy["call"] = node.value("call", behind[i]);
@@ -83,7 +84,7 @@ class Collector final : public engine::PredictionSink {
  public:
   explicit Collector(Predictions& into) : into_(into) {}
 
-  void begin(const std::vector<engine::PredictedColumn>& columns, int64_t rows) override {
+  void begin(const std::vector<engine::PredictedColumn>& columns, int64_t rows, bool /*named*/) override {
     into_.rows = rows;
     for (const engine::PredictedColumn& column : columns) {
       PredictedColumn& made = into_.columns.emplace_back();
@@ -96,15 +97,11 @@ class Collector final : public engine::PredictionSink {
     }
   }
 
-  void take(std::span<const int64_t> samples, std::span<const Array> columns) override {
+  void take(std::span<const int64_t> samples, std::span<const std::string> /*names*/,
+            std::span<const Array> columns) override {
     for (std::size_t i = 0; i < columns.size(); ++i) {
       PredictedColumn& column = into_.columns[i];
       const std::size_t row = column.bytes.size() / static_cast<std::size_t>(into_.rows);
-      if (columns[i].bytes() != row * samples.size()) {
-        throw tenon::Error(ErrorCode::kData, fmt::format("\"{}\" does not have the same shape for every row: predict "
-                                                         "rows of one shape at a time",
-                                                         column.name));
-      }
       const auto* const from = static_cast<const std::byte*>(columns[i].data);
       for (std::size_t k = 0; k < samples.size(); ++k) {
         std::memcpy(column.bytes.data() + static_cast<std::size_t>(samples[k]) * row, from + k * row, row);

@@ -45,20 +45,31 @@ void require_spec(const Tensors& fields, const Spec& spec) {
   }
 }
 
+/// Asked for, as the manifest alone says that there is one.
+const BatchTransform& batch_transform(const Components& components, const std::string& node) {
+  return components.entering(node, "ability", "cannot work on batches", [&]() -> const BatchTransform& {
+    const void* const ability = components.component(node).ability(BatchTransform::kAbility);
+    if (ability == nullptr) {
+      throw Error(ErrorCode::kPlugin,
+                  fmt::format("does not give the ability {} that its manifest lists", BatchTransform::kAbility));
+    }
+    return *static_cast<const BatchTransform*>(ability);
+  });
+}
+
 }  // namespace
 
 BatchStages::BatchStages(const Components& components, const core::Path& path, uint64_t seed)
     : components_(components), seed_(seed) {
   for (const core::Node* node = &components.graph().at(path.data); node->name != path.loader;) {
-    const auto& transform = static_cast<const BatchTransform&>(components.node<Transform>(node->name));
-    stages_.push_back({node, &transform, name_key(node->name), {}});
+    stages_.push_back({node, &batch_transform(components, node->name), name_key(node->name), {}});
     node = &components.graph().at(node->inputs.front());
   }
   std::reverse(stages_.begin(), stages_.end());
 }
 
-Spec BatchStages::spec(Spec fields) const {
-  for (const Stage& stage : stages_) {
+Spec BatchStages::spec(Spec fields) {
+  for (Stage& stage : stages_) {
     components_.entering(stage.node->name, "spec", "cannot tell its fields",
                          [&] { stage.spec = fields = stage.transform->spec(fields); });
   }

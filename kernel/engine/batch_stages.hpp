@@ -22,14 +22,15 @@ struct BatchKey {
 /// Those of one path, in order. [trainer]
 class BatchStages {
  public:
+  /// \throws PlacedError for a component that does not have the ability that its manifest promises.
   BatchStages(const Components& components, const core::Path& path, uint64_t seed);
 
   /// The fields behind them all, for fields that come from the loader; "N" is the first axis of each.
   /// \throws PlacedError
-  [[nodiscard]] Spec spec(Spec fields) const;
+  [[nodiscard]] Spec spec(Spec fields);
 
-  /// \throws PlacedError naming node, batch and cause: what a transform throws, and what contradicts its spec, in which
-  /// floating fields may have another floating type.
+  /// Of a batch that has samples. \throws PlacedError naming node, batch and cause: what a transform throws, and what
+  /// contradicts its spec, in which floating fields may have another floating type.
   [[nodiscard]] Tensors apply(Tensors fields, const BatchKey& key) const;
 
  private:
@@ -37,7 +38,7 @@ class BatchStages {
     const core::Node* node;
     const BatchTransform* transform;
     uint64_t key;
-    mutable Spec spec;
+    Spec spec;  // of what it gives
   };
 
   const Components& components_;

@@ -10,6 +10,7 @@
 
 #include <core/process/crash_scene.hpp>
 #include <core/storage/event_log.hpp>
+#include <engine/class_names.hpp>
 #include <engine/state_saver.hpp>
 #include <tenon/tensors.hpp>
 
@@ -161,6 +162,7 @@ std::filesystem::path Checkpointing::write(const Standing& standing) {
     components_.entering(each, "state", [&] { each.handle.get().state(saver); });
     state["stop"].push_back({{"use", each.attached->use}, {"state", keep(stop_file(i), saver)}});
   }
+  if (core::Json names = trained_class_names(components_); !names.empty()) state["categories"] = std::move(names);
   StateSaver position;
   training_.state(position);
   state["training"] = position.scalars();

@@ -97,6 +97,12 @@ Dataset& Components::input(std::string_view name) const {
   return stream == streams_.end() ? node<Dataset>(name) : *stream->second;
 }
 
+void Components::give_up(const core::Node& node) const {
+  callee(node.name)->given_up = true;
+  nodes_.find(node.name)->second->callee()->given_up = true;  // another one where the node calls the component's
+  for (const std::string& input : node.inputs) give_up(graph_.at(input));
+}
+
 void Components::abandon_observers() {
   for (std::vector<Observing>* const list : {&stop_, &observe_}) {
     static_cast<void>(new std::vector<Observing>(std::move(*list)));  // on purpose: it outlives everything

@@ -59,6 +59,10 @@ class Components {
   [[nodiscard]] const std::vector<Observing>& stop() const noexcept { return stop_; }
   [[nodiscard]] const std::vector<Observing>& observe() const noexcept { return observe_; }
 
+  /// Gives a node's component up, and those of the datasets that it reads: a thread does not come back from them, and
+  /// they are never destroyed.
+  void give_up(const core::Node& node) const;
+
   /// Gives the observers up without destroying them: one of them is still being entered and does not come back.
   void abandon_observers();
 

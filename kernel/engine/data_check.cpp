@@ -5,15 +5,15 @@
 #include <set>
 #include <utility>
 
-#include <core/plugin/builtin.hpp>
-#include <core/storage/canonical_json.hpp>
 #include <engine/data/check/duplicates.hpp>
 #include <engine/data/check/findings.hpp>
 #include <engine/data/check/survey.hpp>
+#include <engine/data/machine.hpp>
 #include <engine/data_fields.hpp>
 #include <engine/data_plane.hpp>
 #include <engine/data_targets.hpp>
 #include <engine/engine.hpp>
+#include <engine/sampling.hpp>
 #include <engine/streams.hpp>
 
 namespace tenon::engine {
@@ -180,7 +180,12 @@ class Checker {
     request.seed = plane_.seed();
     request.hashed = fields_to_hash(stream.fields_after(0));
     request.most = request_.most;
-    request.threads = request_.threads;
+    request.threads = request_.threads > 0 ? request_.threads : usable_cores();
+    request.on_thread_start = take_one_core;
+    request.sample_timeout = sample_timeout(loader_params(plane_.graph(), path));
+    request.give_up = [this, stages = chain.stages] {
+      for (const core::Node* const stage : stages) plane_.components().give_up(*stage);
+    };
     if (request_.progress) {
       request.progress = [this, name = path.name](int64_t done, int64_t total) {
         request_.progress(name, done, total);
@@ -219,8 +224,9 @@ class Checker {
     part.left_out = chain.left_out;
     part.cut = chain.cut;
     part.targets = targets_for(path);
+    if (const auto bad_sample = loader_params(plane_.graph(), path).bad_sample) part.tolerated = bad_sample->max;
     const Plan planned = plan(path, chain, part);
-    Survey found = survey(planned.request);
+    Survey found = surveyed(planned.request, path);
     part.size = found.size;
     part.read = static_cast<int64_t>(found.samples.size());
     for (FailedSample& each : found.failed) {
@@ -234,6 +240,14 @@ class Checker {
     part.unbatchable = unbatchable(path, real.fields(), part);
     hashes.push_back({std::move(found.samples), std::move(found.hashes)});
     return part;
+  }
+
+  [[nodiscard]] Survey surveyed(const SurveyRequest& request, const core::Path& path) const {
+    try {
+      return survey(request);
+    } catch (const DataError& error) {
+      throw PlacedError(core::diagnose(request_.resolved, place_of(plane_.graph(), path, error), error));
+    }
   }
 
   void describe(const Chain& chain, const Survey& found, DataPart& part) const {
@@ -276,7 +290,7 @@ class Checker {
   /// Fields that are free at the loader, come in several shapes, and are neither padded nor listed.
   [[nodiscard]] std::vector<std::string> unbatchable(const core::Path& path, const Spec& fields,
                                                      const DataPart& part) const {
-    const auto params = parse_params<core::LoaderParams>(core::line_text(plane_.graph().at(path.loader).with));
+    const core::LoaderParams params = loader_params(plane_.graph(), path);
     std::vector<std::string> names;
     for (const FieldSpec& field : fields) {
       const bool free =

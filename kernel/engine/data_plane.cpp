@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <utility>
 
+#include <engine/class_names.hpp>
 #include <engine/engine.hpp>
 #include <engine/feed.hpp>
+#include <engine/fitting.hpp>
 #include <engine/streams.hpp>
 #include <tenon/components/fitted.hpp>
 #include <tenon/components/multi_sample.hpp>
@@ -44,16 +46,6 @@ std::vector<std::string> texts_of(const core::Json& list) {
   const bool texts = list.is_array() && !list.empty() &&
                      std::all_of(list.begin(), list.end(), [](const core::Json& text) { return text.is_string(); });
   return texts ? list.get<std::vector<std::string>>() : std::vector<std::string>();
-}
-
-/// A parameter "classes" that lists names numbers the only integer of the dataset.
-std::vector<std::string> listed_classes(const core::Node& node, const Dataset& dataset, std::string_view field) {
-  std::vector<std::string> numbers;
-  for (const FieldSpec& each : dataset.spec()) {
-    if (each.shape.empty() && each.dtype == Dtype::kInt64) numbers.push_back(each.name);
-  }
-  if (numbers.size() != 1 || numbers.front() != field) return {};
-  return texts_of(node.with.value("classes", core::Json::array()));
 }
 
 }  // namespace
@@ -120,7 +112,7 @@ DataPlane::Outcome DataPlane::open(std::span<const core::Path* const> paths,
   }
   if (learns) {
     outcome.unlearned =
-        data_error_of([&] { fit_transforms(components_, graph_.fit.path, seed(), [] { return false; }); });
+        data_error_of([&] { fit_transforms(components_, graph_.fit.path, seed(), {.remark = remark}); });
   }
   return outcome;
 }
@@ -134,14 +126,7 @@ TransformNode DataPlane::transform(const core::Node& node) const {
 }
 
 std::vector<std::string> DataPlane::categories(const core::Node& stage, std::string_view field) const {
-  std::vector<std::string> names = components_.entering(stage.name, "categories", "cannot tell its categories", [&] {
-    void* const ability = components_.component(stage.name).ability(Categorical::kAbility);
-    if (ability == nullptr) return std::vector<std::string>();
-    return static_cast<Categorical*>(ability)->categories(field).value_or(std::vector<std::string>());
-  });
-  if (names.empty() && stage.kind == "dataset") {
-    names = listed_classes(stage, components_.node<Dataset>(stage.name), field);
-  }
+  std::vector<std::string> names = class_names(components_, stage.name, field);
   for (std::size_t i = 0; names.empty() && i < stage.inputs.size(); ++i) {
     names = categories(graph_.at(stage.inputs[i]), field);
   }

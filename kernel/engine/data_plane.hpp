@@ -37,8 +37,8 @@ class DataPlane {
   [[nodiscard]] DatasetNode dataset(const core::Node& node) const;
   [[nodiscard]] TransformNode transform(const core::Node& node) const;
 
-  /// The texts of the numbers in an integer field behind a stage, as the last transform before or else the dataset
-  /// knows them, or lists them in a parameter "classes"; empty where none does.
+  /// The texts of the numbers in an integer field behind a stage, as the last transform before or else a dataset knows
+  /// them; empty where none does.
   [[nodiscard]] std::vector<std::string> categories(const core::Node& stage, std::string_view field) const;
 
   /// Names of the elements of a dataset's field, where a parameter "fields" of it, or of a dataset that it reads, lists

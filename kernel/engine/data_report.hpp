@@ -24,7 +24,7 @@ struct DataCheckRequest {
   core::Catalogue catalogue;
   std::vector<std::string> paths;  ///< Names of the streams that are read: "fit", "validate.clean", …
   int64_t most = 0;                ///< Samples of each part at most, from all over; 0: all.
-  int threads = 1;                 ///< The report does not depend on it.
+  int threads = 0;                 ///< 0: as many as cores may be used. The report does not depend on it.
   /// Told now and then which part is being read and how far; may be empty.
   std::function<void(const std::string& path, int64_t done, int64_t total)> progress = {};
   /// Is told what the datasets have to say of their data; may be empty.
@@ -109,6 +109,7 @@ struct DataPart {
   int64_t size = 0;
   int64_t read = 0;
   std::vector<DataFailure> failures;     ///< All, by index.
+  std::optional<int64_t> tolerated;      ///< So many of an epoch the loader leaves out or replaces; empty: none.
   std::vector<DataField> stored;         ///< As the dataset gives them.
   std::vector<DataField> seen;           ///< Behind all transforms but the random ones.
   std::vector<std::string> left_out;     ///< Random transforms that `seen` leaves out.

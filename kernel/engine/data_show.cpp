@@ -2,21 +2,25 @@
 #include <engine/data_show.hpp>
 
 #include <algorithm>
+#include <chrono>
+#include <limits>
+#include <memory>
 #include <optional>
 #include <span>
 #include <utility>
 
-#include <core/plugin/builtin.hpp>
-#include <core/storage/canonical_json.hpp>
-#include <engine/data/kept_sample.hpp>
-#include <engine/data/scan.hpp>
+#include <engine/data/loader.hpp>
 #include <engine/data_plane.hpp>
 #include <engine/engine.hpp>
+#include <engine/sampling.hpp>
 #include <engine/streams.hpp>
 #include <tenon/components/fitted.hpp>
 
 namespace tenon::engine {
 namespace {
+
+constexpr std::chrono::milliseconds kTick{100};
+constexpr int64_t kPrefetch = 8;
 
 /// value · scale + offset along the rescaling's axis. Leaves alone what does not fit it.
 template <class T>
@@ -43,27 +47,21 @@ class Shower {
         plane_(request.graph, request.resolved, request.catalogue),
         path_(path()),
         stages_(stages_of(plane_.graph(), path_)),
-        stream_(make_stream(plane_.components(), stages_, plane_.seed())) {}
+        stream_(std::make_shared<const Stream>(make_stream(plane_.components(), stages_, plane_.seed()))) {}
 
   DataShown show() {
     const DataPlane::Outcome opened = plane_.open(std::vector{&path_}, request_.remark);
     if (!opened.unlearned.empty()) throw Error(ErrorCode::kData, opened.unlearned);
     DataShown shown;
     shown.dataset = stages_.front()->name;
-    shown.size = stream_.size();
-    for (const FieldSpec& field : stream_.fields()) {
+    shown.size = stream_->size();
+    for (const FieldSpec& field : stream_->fields()) {
       shown.fields.push_back(
           {field, plane_.categories(*stages_.back(), field.name), plane_.columns(*stages_.front(), field.name)});
       rescalings_.push_back(rescalings_of(field));
     }
-    const EpochOrder order = sampler().epoch(epoch());
-    const int64_t count = std::min(request_.count, order.size());
-    KeptSample kept(stream_.fields());
-    Workspace workspace;
-    for (int64_t position = 0; position < count; ++position) {
-      const SampleKey key{order[position], epoch(), epochs(), order.occurrence(position)};
-      shown.samples.push_back(sample(key, kept, workspace));
-    }
+    shown.left_out = batch_transforms();
+    take_samples(shown);
     return shown;
   }
 
@@ -83,27 +81,67 @@ class Shower {
     return std::max<int64_t>(known ? planned.count : 1, epoch() + 1);
   }
 
-  [[nodiscard]] Sampler sampler() const {
-    const core::Node& loader = plane_.graph().at(path_.loader);
-    const auto params = parse_params<core::LoaderParams>(core::line_text(loader.with));
-    OrderOptions options{.items = stream_.size(),
-                         .shuffle = params.shuffle,
-                         .sampler = params.sampler,
-                         .buckets = params.buckets,
-                         .batch = params.batch,
-                         .seed = plane_.seed(),
-                         .node = loader.name};
-    try {
-      const Stream dataset(plane_.dataset(*stages_.front()), {}, plane_.seed());
-      const auto* const index =
-          static_cast<const Columns*>(plane_.components().component(stages_.front()->name).ability(Columns::kAbility));
-      ScanOptions scan;
-      scan.tolerate = true;
-      OrderColumns columns = order_columns(dataset, index, options, scan);
-      return {std::move(options), std::move(columns)};
-    } catch (const Error& error) {
-      throw PlacedError(core::diagnose(request_.resolved, loader, error));
+  /// Those behind the loader, in order.
+  [[nodiscard]] std::vector<std::string> batch_transforms() const {
+    std::vector<std::string> names;
+    for (std::string name = path_.data; name != path_.loader; name = plane_.graph().at(name).inputs.front()) {
+      names.insert(names.begin(), name);
     }
+    return names;
+  }
+
+  /// Each sample a batch, so that sizes may differ.
+  [[nodiscard]] LoaderOptions loader_options() const {
+    const core::LoaderParams params = loader_params(plane_.graph(), path_);
+    LoaderOptions options;
+    options.node = path_.loader;
+    options.shuffle = params.shuffle;
+    options.sampler =
+        make_sampler(plane_.components(), path_, plane_.seed(), {.tolerate = true, .remark = request_.remark});
+    options.bad_sample = core::BadSampleParams{core::BadSamplePolicy::kSkip, std::numeric_limits<int64_t>::max()};
+    options.automatic = true;
+    options.prefetch = kPrefetch;
+    options.memory = params.memory.count;
+    options.sample_timeout = sample_timeout(params);
+    options.on_thread_start = take_one_core;
+    options.keep = stream_;
+    return options;
+  }
+
+  void take_samples(DataShown& shown) {
+    try {
+      Loader loader(*stream_, loader_options());
+      try {
+        take_samples(shown, loader);
+      } catch (...) {
+        end(loader);
+        throw;
+      }
+      end(loader);
+    } catch (const PlacedError&) {
+      throw;
+    } catch (const DataError& error) {
+      throw PlacedError(core::diagnose(request_.resolved, place_of(plane_.graph(), path_, error), error));
+    } catch (const Error& error) {
+      throw PlacedError(core::diagnose(request_.resolved, plane_.graph().at(path_.loader), error));
+    }
+  }
+
+  void take_samples(DataShown& shown, Loader& loader) {
+    const int64_t count = std::min(request_.count, loader.batches());
+    loader.start(epoch(), 0, epochs());
+    while (static_cast<int64_t>(shown.samples.size()) < count) {
+      while (!loader.wait(kTick)) {
+      }
+      ShownSample next = sample(loader.next().value());
+      if (request_.reduce) request_.reduce(shown.fields, next);
+      shown.samples.push_back(std::move(next));
+    }
+  }
+
+  void end(Loader& loader) const {
+    if (loader.end()) return;
+    for (const core::Node* const stage : stages_) plane_.components().give_up(*stage);
   }
 
   /// What the transforms did to a field's scale, the last one first.
@@ -122,29 +160,27 @@ class Shower {
     return all;
   }
 
-  ShownSample sample(const SampleKey& key, KeptSample& kept, Workspace& workspace) const {
+  [[nodiscard]] ShownSample sample(const Batch& batch) const {
     ShownSample sample;
-    sample.index = key.index;
-    try {
-      stream_.run(key, kept, workspace);
-    } catch (const DataError& error) {
-      sample.failure = error.what();
+    if (batch.samples == 0) {
+      sample.index = batch.bad.front().sample;
+      sample.failure = batch.bad.front().message;
       return sample;
     }
-    for (std::size_t i = 0; i < kept.values().size(); ++i) sample.values.push_back(value(i, kept.values()[i]));
+    sample.index = batch.sample_ids.front();
+    for (std::size_t i = 0; i < batch.fields.size(); ++i) sample.values.push_back(value(i, batch.fields[i]));
     return sample;
   }
 
-  [[nodiscard]] ShownValue value(std::size_t field, const Value& from) const {
-    const Dtype dtype = stream_.fields()[field].dtype;
+  [[nodiscard]] ShownValue value(std::size_t field, const BatchField& from) const {
     ShownValue value;
-    value.shape.assign(from.shape.begin(), from.shape.end());
+    value.shape.assign(from.shape.begin() + 1, from.shape.end());
     const auto* const bytes = static_cast<const std::byte*>(from.data);
-    value.bytes.assign(bytes, bytes + static_cast<std::size_t>(elements(from.shape)) * size_of(dtype));
-    const Array array{value.bytes.data(), dtype, value.shape};
+    value.bytes.assign(bytes, bytes + static_cast<std::size_t>(elements(value.shape)) * size_of(from.dtype));
+    const Array array{value.bytes.data(), from.dtype, value.shape};
     for (const Rescaling& rescaling : rescalings_[field]) {
-      if (dtype == Dtype::kFloat32) undo(array.as<float>(), value.shape, rescaling);
-      if (dtype == Dtype::kFloat64) undo(array.as<double>(), value.shape, rescaling);
+      if (from.dtype == Dtype::kFloat32) undo(array.as<float>(), value.shape, rescaling);
+      if (from.dtype == Dtype::kFloat64) undo(array.as<double>(), value.shape, rescaling);
     }
     return value;
   }
@@ -153,7 +189,7 @@ class Shower {
   DataPlane plane_;
   const core::Path& path_;
   std::vector<const core::Node*> stages_;
-  Stream stream_;
+  std::shared_ptr<const Stream> stream_;
   std::vector<std::vector<Rescaling>> rescalings_;  // by field
 };
 

@@ -15,18 +15,6 @@
 
 namespace tenon::engine {
 
-/// What is needed to show samples. Changes nothing.
-struct DataShowRequest {
-  core::Graph graph;
-  core::Resolved resolved;
-  core::Catalogue catalogue;
-  std::string path = "fit";  ///< Whose stream it is.
-  int64_t count = 64;        ///< The first so many of the epoch, or as many as it has.
-  int64_t epoch = 0;
-  /// Is told what the datasets have to say of their data; may be empty.
-  std::function<void(const std::string&)> remark = {};
-};
-
 /// One value, without a batch axis.
 struct ShownValue {
   Shape shape;
@@ -46,16 +34,33 @@ struct ShownField {
   std::vector<std::string> columns;     ///< Names of a vector's elements; empty where there are none.
 };
 
+/// What is needed to show samples. Changes nothing.
+struct DataShowRequest {
+  core::Graph graph;
+  core::Resolved resolved;
+  core::Catalogue catalogue;
+  std::string path = "fit";  ///< Whose stream it is.
+  int64_t count = 64;        ///< The first so many of the epoch, or as many as it has.
+  int64_t epoch = 0;
+  /// Is told what the datasets have to say of their data; may be empty.
+  std::function<void(const std::string&)> remark = {};
+  /// Is given each sample, with the fields, before the next one is made, and may leave less of it, so that many large
+  /// ones do not fill the memory; may be empty.
+  std::function<void(const std::vector<ShownField>&, ShownSample&)> reduce = {};
+};
+
 struct DataShown {
   std::string dataset;  ///< Node.
   int64_t size = 0;     ///< Samples of the dataset.
   std::vector<ShownField> fields;
-  std::vector<ShownSample> samples;  ///< In the order of the loader.
+  std::vector<ShownSample> samples;   ///< In the order of the loader.
+  std::vector<std::string> left_out;  ///< Transforms of batches, behind the loader: nodes, in order.
 };
 
 /// The first samples of an epoch, behind all transforms of samples, random ones too, with the random numbers that
-/// training has there. Fields that a transform rescaled are brought back to the scale that they had. What a sample
-/// throws is told in its place. \throws PlacedError where data cannot be opened or the stream is wrong. [trainer]
+/// training has there; those of batches are left out. Fields that a transform rescaled are brought back to the scale
+/// that they had. A sample that cannot be made is told in its place. \throws PlacedError where data cannot be opened,
+/// where the stream is wrong, and for a sample that takes longer than the loader's "sample_timeout". [trainer]
 [[nodiscard]] DataShown show_data(const DataShowRequest& request);
 
 }  // namespace tenon::engine

@@ -81,7 +81,7 @@ struct EvaluateRequest {
   core::Catalogue catalogue;
   std::filesystem::path checkpoint;  ///< Its folder.
   std::string path = "test";         ///< Or the name of a validation's path: "validate", "validate.clean".
-  /// Is told what the datasets have to say of their data; may be empty.
+  /// Is told what the datasets have to say of their data, and which samples were left out or replaced; may be empty.
   std::function<void(const std::string&)> remark = {};
 };
 
@@ -91,7 +91,7 @@ struct PredictRequest {
   core::Resolved resolved;
   core::Catalogue catalogue;
   std::filesystem::path checkpoint;  ///< Its folder.
-  /// Is told what the datasets have to say of their data; may be empty.
+  /// Is told what the datasets have to say of their data, and which samples have no row; may be empty.
   std::function<void(const std::string&)> remark = {};
 };
 
@@ -105,12 +105,15 @@ struct PredictedColumn {
 /// Takes predictions as they are made, on the calling thread. What it throws ends the predicting and comes out.
 class PredictionSink {
  public:
-  /// Once, before the first rows; `rows` is how many there will be.
-  virtual void begin(const std::vector<PredictedColumn>& columns, int64_t rows) = 0;
+  /// Once, before the first rows; `rows` is how many there will be, or more where the loader leaves bad samples out.
+  /// `named`: the dataset knows what its items are called.
+  virtual void begin(const std::vector<PredictedColumn>& columns, int64_t rows, bool named) = 0;
 
-  /// Rows in the order of the loader: for each its index in the dataset, and one array a column with the rows as first
-  /// axis. The arrays live during the call.
-  virtual void take(std::span<const int64_t> samples, std::span<const Array> columns) = 0;
+  /// Rows in the order of the loader, one at least: for each its index in the dataset, and one array a column with the
+  /// rows as first axis, in the type and shape of begin(); and what the item is called, where they are named, such as its
+  /// file. All of it lives during the call.
+  virtual void take(std::span<const int64_t> samples, std::span<const std::string> names,
+                    std::span<const Array> columns) = 0;
 
  protected:
   ~PredictionSink() = default;
@@ -223,6 +226,7 @@ struct RunOutcome {
   double preflight_seconds = 0;           ///< What trying every stage took; 0 where it was left out.
   double train_seconds = 0;               ///< From the first step to the last, validation and saving included.
   double samples_per_second = 0;          ///< Training alone.
+  int64_t peak_memory = 0;                ///< Bytes that this process had resident at most, by the end of the run.
   std::string stopped;                    ///< Why training ended early; empty when it ran to its end.
   std::filesystem::path last_checkpoint;  ///< The newest; empty when none was written.
   std::filesystem::path checkpoint;       ///< The one that test and export used.
@@ -258,7 +262,7 @@ class Engine {
   virtual RunOutcome run(const RunRequest& request) = 0;
   /// Metrics by log key.
   [[nodiscard]] virtual std::map<std::string, double> evaluate(const EvaluateRequest& request) = 0;
-  /// Gives the number of rows.
+  /// Gives the number of rows, one at least: a sample that cannot be made has none where the loader tolerates it.
   virtual int64_t predict(const PredictRequest& request, PredictionSink& sink) = 0;
   /// Opens what predict() opens, and keeps it.
   [[nodiscard]] virtual std::unique_ptr<OpenedPredictor> open_predictor(PredictRequest request) = 0;

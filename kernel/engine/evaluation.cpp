@@ -8,6 +8,7 @@
 #include <ATen/ATen.h>
 
 #include <core/storage/checkpoint.hpp>
+#include <engine/bad_samples.hpp>
 #include <engine/evaluate.hpp>
 #include <engine/loaded.hpp>
 #include <engine/ranks.hpp>
@@ -27,7 +28,14 @@ std::map<std::string, double> measure(const EvaluateRequest& request, Collective
   if (ranks.rank() == 0) tell_remarks(loaded.components(), std::array{path}, request.remark);
   const InterruptionPoll poll(nullptr, ranks);
   const Evaluator evaluator(loaded.components(), ranks, loaded.precision(), poll, make_generator(loaded.device()));
-  return evaluator.measure(loaded.connect(0, ranks), path->name);
+  Feed& feed = loaded.connect(0, ranks);
+  std::map<std::string, double> metrics = evaluator.measure(feed, path->name);
+  std::vector<std::string> told = feed.take_messages();
+  told.push_back(describe_bad_samples(feed, path->name, ranks));
+  for (const std::string& text : told) {
+    if (ranks.rank() == 0 && request.remark && !text.empty()) request.remark(text);
+  }
+  return metrics;
 }
 
 }  // namespace

@@ -7,16 +7,13 @@
 #include <utility>
 
 #include <ATen/ATen.h>
-#include <ATen/Parallel.h>
 #include <fmt/format.h>
 
 #include <core/plugin/builtin.hpp>
 #include <core/storage/canonical_json.hpp>
-#include <engine/data/machine.hpp>
-#include <engine/data/scan.hpp>
 #include <engine/engine.hpp>
+#include <engine/sampling.hpp>
 #include <engine/streams.hpp>
-#include <tenon/components/columns.hpp>
 #include <tenon/components/remarks.hpp>
 
 namespace tenon::engine {
@@ -64,15 +61,6 @@ std::shared_ptr<void> pinned_memory(std::size_t bytes) {
   }
 }
 
-/// Called on each loader thread: they work side by side, and none within a sample.
-void take_one_core() { at::set_num_threads(1); }
-
-/// Gives a node's component up, and those of the datasets that it reads.
-void give_up(const Components& components, const core::Node& node) {
-  components.callee(node.name)->given_up = true;
-  for (const std::string& input : node.inputs) give_up(components, components.graph().at(input));
-}
-
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 }  // namespace
@@ -110,7 +98,7 @@ Feed::Feed(const Components& components, const core::Path& path, uint64_t seed)
     : components_(components),
       path_(path),
       loader_node_(components.graph().at(path.loader)),
-      params_(parse_params<core::LoaderParams>(core::line_text(loader_node_.with))),
+      params_(loader_params(components.graph(), path)),
       stream_(std::make_shared<const Stream>(make_stream(components, stages_of(components.graph(), path), seed))),
       loader_fields_(fields_of_batch()),
       batch_stages_(components, path, seed),
@@ -125,20 +113,32 @@ Spec Feed::fields_of_batch() const {
   }
 }
 
-Feed::~Feed() {
-  if (loader_ == nullptr || loader_->end()) return;
-  for (const core::Node* const stage : stages_of(components_.graph(), path_)) give_up(components_, *stage);
+Feed::~Feed() { end_loader(); }
+
+/// What threads that are given up still read is never destroyed.
+void Feed::end_loader() {
+  const std::unique_ptr<Loader> loader = std::move(loader_);
+  if (loader == nullptr || loader->end()) return;
+  for (const core::Node* const stage : stages_of(components_.graph(), path_)) components_.give_up(*stage);
 }
 
-void Feed::connect(const Collectives& ranks, c10::Device device, at::ScalarType storage) {
+void Feed::connect(const Collectives& ranks, c10::Device device, at::ScalarType storage,
+                   const std::function<void()>& poll) {
   device_ = device;
   storage_ = storage;
   rank_ = ranks.rank();
   batch_ = params_.batch;
+  end_loader();
   try {
     LoaderOptions options = loader_options(ranks);
-    options.sampler = make_sampler();
+    const auto remark = [messages = messages_](const std::string& text) { messages->add(text); };
+    options.sampler =
+        make_sampler(components_, path_, stream_->seed(), {params_.bad_sample.has_value(), poll, remark});
     loader_ = std::make_unique<Loader>(*stream_, std::move(options));
+  } catch (const PlacedError&) {
+    throw;
+  } catch (const DataError& error) {
+    throw PlacedError(core::diagnose(components_.resolved(), place_of(error), error));
   } catch (const Error& error) {
     core::Diagnostic diagnostic = core::diagnose(components_.resolved(), loader_node_.pointer + "/use", error);
     throw PlacedError(error.pointer().empty() ? std::move(diagnostic)
@@ -154,13 +154,14 @@ LoaderOptions Feed::loader_options(const Collectives& ranks) const {
   options.collate.pad = params_.pad;
   options.collate.lists = params_.lists;
   options.bad_sample = params_.bad_sample;
+  // A row stands for its own sample, or there is none.
+  if (options.bad_sample && path_.name == "predict") options.bad_sample->policy = core::BadSamplePolicy::kSkip;
   options.last = params_.last == core::LastBatch::kDrop ? LastBatch::kDrop : LastBatch::kKeep;
   options.automatic = !params_.workers;
   options.workers = static_cast<int>(params_.workers.value_or(0));
   options.prefetch = params_.prefetch;
   options.memory = params_.memory.count;
-  options.sample_timeout = std::chrono::duration_cast<std::chrono::nanoseconds>(
-      std::chrono::duration<double>(std::min(params_.sample_timeout.seconds, 1e8)));
+  options.sample_timeout = sample_timeout(params_);
   options.limit = path_.limit;
   options.same_epoch = path_.overfit.has_value();
   if (path_.overfit) options.limit = std::min(*path_.overfit, path_.limit.value_or(*path_.overfit));
@@ -175,31 +176,9 @@ LoaderOptions Feed::loader_options(const Collectives& ranks) const {
                       "which copies to the GPU are slower",
                       node, why));
     };
-    options.allocate = preferring(pinned_memory, static_cast<std::size_t>(options.memory), warn);
+    options.allocate = preferring(pinned_memory, most_bytes(*stream_, options), warn);
   }
   return options;
-}
-
-/// Nothing where each sample comes once, as `shuffle` says.
-std::shared_ptr<const Sampler> Feed::make_sampler() const {
-  if (!params_.sampler && !params_.buckets) return nullptr;
-  OrderOptions order{.items = stream_->size(),
-                     .shuffle = params_.shuffle,
-                     .sampler = params_.sampler,
-                     .buckets = params_.buckets,
-                     .batch = params_.batch,
-                     .seed = stream_->seed(),
-                     .node = loader_node_.name};
-  const core::Node* const source = stages_of(components_.graph(), path_).front();
-  const Stream dataset = make_stream(components_, std::array{source}, stream_->seed());
-  const auto* const index = static_cast<const Columns*>(components_.component(source->name).ability(Columns::kAbility));
-  ScanOptions scan;
-  scan.threads = usable_cores();
-  scan.tolerate = params_.bad_sample.has_value();
-  scan.on_thread_start = take_one_core;
-  scan.remark = [messages = messages_](const std::string& text) { messages->add(text); };
-  OrderColumns columns = order_columns(dataset, index, order, scan);
-  return std::make_shared<const Sampler>(std::move(order), std::move(columns));
 }
 
 int64_t Feed::batches_within(std::optional<int64_t> limit) const {
@@ -229,7 +208,9 @@ std::optional<DeviceBatch> Feed::next(const std::function<void()>& poll) {
     batch.fields.set(field.name, tensor.to(device_, type));
   }
   copied_ += now() - begin;
-  batch.fields = batch_stages_.apply(std::move(batch.fields), {batch.epoch, epochs_, batch.index, rank_});
+  if (batch.samples > 0) {  // transforms are promised one at least
+    batch.fields = batch_stages_.apply(std::move(batch.fields), {batch.epoch, epochs_, batch.index, rank_});
+  }
   return batch;
 }
 

@@ -35,12 +35,6 @@ struct DeviceBatch {
 /// Opens every dataset that some of these paths read, each once, behind its inputs. \throws PlacedError. [trainer]
 void open_datasets(const Components& components, std::span<const core::Path* const> paths);
 
-/// Lets the fitted transforms of a path's stream learn from its samples, each behind those before it, by ascending index,
-/// as in epoch 0. `ended`, asked now and then, breaks off when it says so: nothing is fitted then. Datasets are open.
-/// \throws PlacedError (kData) naming node and sample. [trainer]
-void fit_transforms(const Components& components, const core::Path& path, uint64_t seed,
-                    const std::function<bool()>& ended);
-
 /// Text that changes when any item of these paths' streams could: for the lock. Their datasets are open. [trainer]
 [[nodiscard]] core::Json data_fingerprints(const Components& components, std::span<const core::Path* const> paths);
 
@@ -67,9 +61,11 @@ class Feed {
   [[nodiscard]] const core::Path& path() const noexcept { return path_; }
   [[nodiscard]] const Stream& stream() const noexcept { return *stream_; }
 
-  /// Makes the loader; the datasets are open, and one is read once where a sampler or buckets need to know what its index
-  /// does not. Floating fields come in the type `storage`. \throws PlacedError
-  void connect(const Collectives& ranks, c10::Device device, at::ScalarType storage);
+  /// Makes the loader, or another one, as the datasets have it now; they are open, and one is read once where a sampler
+  /// or buckets need to know what its index does not; `poll`, where there is one, is called now and then meanwhile, and
+  /// what it throws comes out. Floating fields come in the type `storage`. \throws PlacedError
+  void connect(const Collectives& ranks, c10::Device device, at::ScalarType storage,
+               const std::function<void()>& poll = {});
 
   [[nodiscard]] at::ScalarType storage() const noexcept { return storage_; }
 
@@ -98,8 +94,9 @@ class Feed {
   /// How the loader works, as measured so far.
   [[nodiscard]] LoaderFacts loader_facts() const { return loader_->facts(); }
 
-  /// Samples that could not be made and were left out or replaced, of the epoch of the last batch.
-  [[nodiscard]] const BadSampleCount& bad_samples() const noexcept { return loader_->bad_samples(); }
+  /// Whether samples that cannot be made are left out or replaced; those of the batches since the last call.
+  [[nodiscard]] bool tolerates_bad_samples() const noexcept { return params_.bad_sample.has_value(); }
+  [[nodiscard]] BadSamples take_bad_samples() { return loader_->take_bad_samples(); }
 
   /// What people should know of since the last call.
   [[nodiscard]] std::vector<std::string> take_messages();
@@ -120,8 +117,8 @@ class Feed {
     }
   };
 
+  void end_loader();
   [[nodiscard]] LoaderOptions loader_options(const Collectives& ranks) const;
-  [[nodiscard]] std::shared_ptr<const Sampler> make_sampler() const;
   std::optional<Batch> take(const std::function<void()>& poll);
   [[nodiscard]] std::string place_of(const DataError& error) const;
 

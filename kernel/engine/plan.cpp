@@ -100,6 +100,7 @@ class PathPlan {
     for (const core::PredictedOutput& output : outputs()) {
       if (output.source == core::kBatch) {
         require_field(output.output, output_pointer(components_.resolved(), output));
+        require_row(components_.resolved(), output, feed_);
       }
     }
   }

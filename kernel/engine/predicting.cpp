@@ -10,31 +10,41 @@
 #include <fmt/format.h>
 
 #include <core/json/pointer.hpp>
+#include <engine/bad_samples.hpp>
+#include <engine/class_names.hpp>
 #include <engine/device.hpp>
 #include <engine/loaded.hpp>
 #include <engine/rescaling.hpp>
 #include <engine/step_graph.hpp>
 #include <engine/training.hpp>
 #include <tenon/components/distributed.hpp>
-#include <tenon/components/fitted.hpp>
 
 namespace tenon::engine {
 namespace {
 
 using Form = core::PredictedOutput::Form;
 
-at::Tensor in_form(const at::Tensor& value, Form form) {
+/// `axis` is that of the classes.
+at::Tensor in_form(const at::Tensor& value, Form form, int64_t axis) {
   switch (form) {
-    case Form::kSoftmax: return at::softmax(value.to(at::kDouble), -1).to(value.scalar_type());
+    case Form::kSoftmax: return at::softmax(value.to(at::kDouble), axis).to(value.scalar_type());
     case Form::kSigmoid: return at::sigmoid(value.to(at::kDouble)).to(value.scalar_type());
     // One logit alone is that of class 1 against class 0, as metric:accuracy has it.
-    case Form::kArgmax: return value.size(-1) == 1 ? value.squeeze(-1).gt(0).to(at::kLong) : at::argmax(value, -1);
+    case Form::kArgmax:
+      return value.size(axis) == 1 ? value.squeeze(axis).gt(0).to(at::kLong) : at::argmax(value, axis);
     case Form::kValue: break;
   }
   return value;
 }
 
-/// Those that know the texts of classes, also where they stand on another path.
+/// A row of a column.
+FieldSpec row_of(const at::Tensor& column, const std::string& name) {
+  FieldSpec field{name, dtype_of(column.scalar_type()), {}};
+  for (const int64_t size : column.sizes().slice(1)) field.shape.emplace_back(size);
+  return field;
+}
+
+/// Those that know the texts of classes, also where they stand on another path. Datasets need not be there.
 std::vector<std::string> naming_transforms(const std::vector<core::PredictedOutput>& outputs) {
   std::vector<std::string> transforms;
   for (const core::PredictedOutput& output : outputs) {
@@ -65,18 +75,26 @@ class Predictor final : public OpenedPredictor {
     const StepGraph graph(components_, path_, &loaded_.precision());
     const at::Generator generator = make_generator(loaded_.device());
     int64_t rows = 0;
+    std::optional<std::vector<PredictedColumn>> described;
     feed_->start(0, 0, 1);
     while (std::optional<DeviceBatch> batch = feed_->next()) {
+      if (batch->samples == 0) continue;
       const std::vector<int64_t> samples = std::move(batch->sample_ids);
       const Values values = graph.forward(std::move(batch->fields), alone_, 0, false, 0, generator);
       std::vector<at::Tensor> columns;
       for (const core::PredictedOutput& output : graph_.predict->outputs) {
         columns.push_back(column(output, values, static_cast<int64_t>(samples.size())));
       }
-      if (rows == 0) sink.begin(describe_columns(columns), total_rows());
+      if (!described) {
+        described = describe_columns(columns);
+        named_ = !feed_->stream().item_name(samples.front()).empty();
+        sink.begin(*described, total_rows(), named_);
+      }
+      require_shapes(*described, columns, samples.front());
       rows += static_cast<int64_t>(samples.size());
       hand_over(samples, columns, sink);
     }
+    tell_left_out(rows);
     return rows;
   }
 
@@ -84,7 +102,8 @@ class Predictor final : public OpenedPredictor {
   [[nodiscard]] at::Tensor column(const core::PredictedOutput& output, const Values& values, int64_t samples) const {
     const at::Tensor raw = values.find(output.source)->second.at(output.output);
     require_form(components_.resolved(), output, raw);
-    at::Tensor value = in_form(undo_rescaling(components_, path_, "", output.name, raw), output.form);
+    at::Tensor value =
+        in_form(undo_rescaling(components_, path_, "", output.name, raw), output.form, output.axis.value_or(-1));
     if (value.dim() == 0 || value.size(0) != samples) {
       throw PlacedError(
           core::diagnose(components_.resolved(), output_pointer(components_.resolved(), output),
@@ -97,21 +116,53 @@ class Predictor final : public OpenedPredictor {
     return (narrow ? value.to(at::kFloat) : value).cpu().contiguous();
   }
 
+  /// A column has one shape, as its files say at their head.
+  void require_shapes(const std::vector<PredictedColumn>& described, const std::vector<at::Tensor>& columns,
+                      int64_t first_sample) const {
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      const core::PredictedOutput& output = graph_.predict->outputs[i];
+      const FieldSpec& before = described[i].field;
+      const FieldSpec here = row_of(columns[i], output.name);
+      if (here.dtype == before.dtype && here.shape == before.shape) continue;
+      core::Diagnostic diagnostic = core::diagnose(
+          components_.resolved(), output_pointer(components_.resolved(), output),
+          Error(
+              ErrorCode::kData,
+              fmt::format("\"{}.{}\" gives rows of {}, but of {} in the batch of sample {}: all rows of an output have "
+                          "one shape",
+                          output.source, output.output, to_string(before), to_string(here), first_sample)));
+      diagnostic.notes.push_back(
+          fmt::format("\"pad\" of loader \"{}\" fills each batch up to its longest sample, or all of them up to \"to\"",
+                      path_.loader));
+      throw PlacedError(std::move(diagnostic));
+    }
+  }
+
+  /// What has no row, as bad samples are tolerated. \throws PlacedError where nothing has.
+  void tell_left_out(int64_t rows) {
+    std::vector<std::string> told = feed_->take_messages();
+    const std::string lost = describe_bad_samples(*feed_, "without a row", alone_);
+    if (rows == 0) {
+      throw PlacedError(core::diagnose(components_.resolved(), graph_.at(path_.loader).pointer + "/in",
+                                       Error(ErrorCode::kData, "there is no row to predict: " + lost)));
+    }
+    if (!lost.empty()) told.push_back(lost);
+    if (!request_.remark) return;
+    for (const std::string& text : told) request_.remark(text);
+  }
+
   [[nodiscard]] int64_t total_rows() const {
     int64_t rows = 0;
     for (int64_t batch = 0; batch < feed_->batches(); ++batch) rows += feed_->samples_of(batch);
     return rows;
   }
 
+  /// Those of a score are what training knew, of a field what it has here.
   [[nodiscard]] std::vector<std::string> categories_of(const core::PredictedOutput& output) const {
     if (output.categories.empty()) return {};
-    return components_.entering(output.categories, "categories", "cannot tell its categories", [&] {
-      void* const ability = components_.component(output.categories).ability(Categorical::kAbility);
-      if (ability == nullptr) return std::vector<std::string>();
-      return static_cast<Categorical*>(ability)
-          ->categories(output.categories_field)
-          .value_or(std::vector<std::string>());
-    });
+    const bool trained = graph_.at(output.categories).kind == "dataset" && output.source != core::kBatch;
+    if (!trained) return class_names(components_, output.categories, output.categories_field);
+    return class_names(core::read_checkpoint(request_.checkpoint), output.categories, output.categories_field);
   }
 
   [[nodiscard]] std::vector<PredictedColumn> describe_columns(const std::vector<at::Tensor>& columns) const {
@@ -119,8 +170,7 @@ class Predictor final : public OpenedPredictor {
     for (std::size_t i = 0; i < columns.size(); ++i) {
       const core::PredictedOutput& output = graph_.predict->outputs[i];
       PredictedColumn column;
-      column.field = {output.name, dtype_of(columns[i].scalar_type()), {}};
-      for (const int64_t size : columns[i].sizes().slice(1)) column.field.shape.emplace_back(size);
+      column.field = row_of(columns[i], output.name);
       column.categories = categories_of(output);
       column.names_values = output.form == Form::kArgmax || !columns[i].is_floating_point();
       described.push_back(std::move(column));
@@ -128,8 +178,11 @@ class Predictor final : public OpenedPredictor {
     return described;
   }
 
-  static void hand_over(std::span<const int64_t> samples, const std::vector<at::Tensor>& columns,
-                        PredictionSink& sink) {
+  void hand_over(std::span<const int64_t> samples, const std::vector<at::Tensor>& columns, PredictionSink& sink) const {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; named_ && i < samples.size(); ++i) {
+      names.push_back(feed_->stream().item_name(samples[i]));
+    }
     std::vector<Shape> shapes;
     std::vector<Array> arrays;
     shapes.reserve(columns.size());
@@ -137,7 +190,7 @@ class Predictor final : public OpenedPredictor {
       shapes.push_back(column.sizes().vec());
       arrays.push_back({column.data_ptr(), dtype_of(column.scalar_type()), shapes.back()});
     }
-    sink.take(samples, arrays);
+    sink.take(samples, names, arrays);
   }
 
   const PredictRequest request_;
@@ -148,6 +201,7 @@ class Predictor final : public OpenedPredictor {
   Loaded loaded_;
   const Components& components_;
   Feed* feed_ = nullptr;
+  bool named_ = false;  // the dataset knows what its items are called
 };
 
 }  // namespace
@@ -174,18 +228,39 @@ std::string output_pointer(const core::Resolved& resolved, const core::Predicted
 void require_form(const core::Resolved& resolved, const core::PredictedOutput& output, const at::Tensor& value) {
   const bool of_classes = output.form == Form::kSoftmax || output.form == Form::kArgmax;
   std::string why;
+  const int64_t axis = output.axis.value_or(-1);
+  const int64_t counted = axis < 0 ? axis + value.dim() : axis;
   if (of_classes && value.dim() < 2) {
     why = "takes an axis of classes behind that of the samples";
-  } else if (output.form == Form::kSoftmax && value.size(-1) == 1) {
+  } else if (of_classes && (counted < 1 || counted >= value.dim())) {
+    why = fmt::format("cannot take axis {} as that of the classes: write one from 1 to {}", axis, value.dim() - 1);
+  } else if (of_classes && value.dim() > 3 && !output.axis) {
+    why = "cannot tell which axis is that of the classes: write \"axis\": 1 where it stands behind that of the samples";
+  } else if (output.form == Form::kSoftmax && value.size(counted) == 1) {
     why = "of one value is always 1: write \"sigmoid\" for the probability of class 1";
   }
   if (why.empty()) return;
   FieldSpec field{{}, dtype_of(value.scalar_type()), {Dim("N")}};
-  for (int64_t axis = 1; axis < value.dim(); ++axis) field.shape.emplace_back(value.size(axis));
+  for (int64_t i = 1; i < value.dim(); ++i) field.shape.emplace_back(value.size(i));
   throw PlacedError(
       core::diagnose(resolved, output_pointer(resolved, output),
                      Error(ErrorCode::kConfig, fmt::format("\"{}.{}\" is {}, and {} {}", output.source, output.output,
                                                            to_string(field), core::name_of(output.form), why))));
+}
+
+void require_row(const core::Resolved& resolved, const core::PredictedOutput& output, const Feed& feed) {
+  const auto is_list = [&](const Spec& fields) {
+    const FieldSpec* const field = find(fields, output.output);
+    return field != nullptr && !field->shape.empty() && !field->shape.front().fixed() &&
+           field->shape.front().symbol.empty();
+  };
+  if (output.source != core::kBatch || !is_list(feed.loader_fields()) || !is_list(feed.fields())) return;
+  core::Diagnostic diagnostic = resolved.error_at_value(
+      output_pointer(resolved, output), "shape-mismatch",
+      fmt::format("predict shows a row a sample, but \"batch.{}\" is {}, the lists of all samples one behind the other",
+                  output.output, to_string(*find(feed.fields(), output.output))));
+  diagnostic.label = fmt::format("\"pad\" of loader \"{}\" in the place of \"lists\"", feed.path().loader);
+  throw PlacedError(std::move(diagnostic));
 }
 
 std::unique_ptr<OpenedPredictor> open_predictor(PredictRequest request) {

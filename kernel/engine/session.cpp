@@ -17,6 +17,8 @@
 #include <core/resume/contract.hpp>
 #include <core/storage/event_log.hpp>
 #include <core/storage/run_directory.hpp>
+#include <engine/bad_samples.hpp>
+#include <engine/data/machine.hpp>
 #include <engine/descriptions.hpp>
 #include <engine/exporting.hpp>
 #include <engine/models.hpp>
@@ -93,14 +95,14 @@ class Session {
       : request_(request), trial_(trial), setup_(request, ranks) {}
 
   RunOutcome run() {
-    setup_.prepare();
-    const InterruptionPoll poll(request_.interruption, setup_.ranks());
     try {
-      poll.together();
+      setup_.prepare();
+      InterruptionPoll(request_.interruption, setup_.ranks()).together();
     } catch (const Interrupted& interrupted) {
       outcome_.interrupted = interrupted.signal;
       return std::move(outcome_);
     }
+    const InterruptionPoll poll(request_.interruption, setup_.ranks());
     const core::Json provenance = setup_.provenance();
     if (setup_.leads()) begin_records(provenance);
     try {
@@ -111,6 +113,7 @@ class Session {
       finish();
       throw;
     }
+    outcome_.peak_memory = peak_memory();
     return std::move(outcome_);
   }
 
@@ -127,6 +130,7 @@ class Session {
     }
     const std::vector<std::string>& shortened = setup_.optimization().shortened_schedules();
     notes_.insert(notes_.end(), shortened.begin(), shortened.end());
+    notes_.insert(notes_.end(), setup_.notes().begin(), setup_.notes().end());
     records_.emplace(setup_, provenance);
     outcome_.directory = records_->directory().path();
   }
@@ -260,6 +264,7 @@ class Session {
     if (!setup_.graph().test) return;
     load_models();
     outcome_.test = evaluator.measure(setup_.test_feed(), "test");
+    tell_feed(events_, setup_.test_feed(), "test", setup_.ranks());
     events_.tell(Event::Kind::kTest, {outcome_.test.begin(), outcome_.test.end()}, chosen);
   }
 

@@ -6,6 +6,7 @@
 #include <ATen/ATen.h>
 
 #include <engine/device.hpp>
+#include <engine/fitting.hpp>
 #include <engine/models.hpp>
 #include <engine/plan.hpp>
 
@@ -69,8 +70,11 @@ void Setup::prepare() {
 
   for (const Feed* const feed : feeds) paths_.push_back(&feed->path());
   open_datasets(components_, paths_);
-  for (Feed* const feed : feeds) feed->connect(*ranks_, device_, precision_->storage());
+  const InterruptionPoll poll(request_.interruption, *ranks_);
+  connect(feeds, poll);
+  poll.together();
   fit_data();
+  poll.together();
 
   const at::TensorOptions options = at::TensorOptions(precision_->storage()).device(device_);
   visit_models(components_, [&](const core::Node& node, Model& model) {
@@ -98,11 +102,27 @@ void Setup::prepare() {
   optimization_->schedule(training_->progress());
 }
 
+/// Samplers may read all data for this. A rank that hears a signal meanwhile leaves the rest, and meets the others
+/// behind.
+void Setup::connect(const std::vector<Feed*>& feeds, const InterruptionPoll& poll) {
+  const auto heard = [&] {
+    if (const int signal = poll.heard(); signal != 0) throw Interrupted{signal};
+  };
+  try {
+    for (Feed* const feed : feeds) feed->connect(*ranks_, device_, precision_->storage(), heard);
+  } catch (const Interrupted&) {
+    return;
+  }
+}
+
 /// A run that goes on takes what was learned from its checkpoint.
 void Setup::fit_data() {
   if (request_.resume) return;
-  const auto ended = [&] { return request_.interruption != nullptr && request_.interruption->signal() != 0; };
-  fit_transforms(components_, graph_.fit.path, seed_, ended);
+  FitOptions options;
+  options.ended = [&] { return request_.interruption != nullptr && request_.interruption->signal() != 0; };
+  options.ranks = ranks_->world();
+  options.remark = [&](const std::string& text) { notes_.push_back(text); };
+  fit_transforms(components_, graph_.fit.path, seed_, options);
 }
 
 /// First values are needed where no checkpoint gives others: their file may be gone by then.

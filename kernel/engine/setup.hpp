@@ -10,6 +10,7 @@
 
 #include <c10/core/Device.h>
 
+#include <engine/agreement.hpp>
 #include <engine/components.hpp>
 #include <engine/engine.hpp>
 #include <engine/events.hpp>
@@ -29,8 +30,12 @@ class Setup {
   /// Makes the components; no I/O. `ranks`: those of an in-process backend, or nullptr to join as the pipeline says.
   Setup(const RunRequest& request, Collectives* ranks);
 
-  /// Tries the networks without memory, then gives memory, opens data, starts loaders. Once.
+  /// Tries the networks without memory, then gives memory, opens data, starts loaders. Once. \throws Interrupted on all
+  /// ranks when any has heard a signal while data was read.
   void prepare();
+
+  /// What people should know of that.
+  [[nodiscard]] const std::vector<std::string>& notes() const noexcept { return notes_; }
 
   [[nodiscard]] const RunRequest& request() const noexcept { return request_; }
   [[nodiscard]] const core::Graph& graph() const noexcept { return graph_; }
@@ -41,7 +46,8 @@ class Setup {
   [[nodiscard]] bool leads() const noexcept { return ranks_->rank() == 0; }
   [[nodiscard]] Precision& precision() const noexcept { return *precision_; }
   [[nodiscard]] Feed& fit_feed() noexcept { return fit_feed_; }
-  /// Of each validation, in their order; of each phase, where it has data of its own.
+  /// Of each phase, or nullptr where it has no data of its own; of each validation, in their order.
+  [[nodiscard]] Feed* phase_feed(std::size_t phase) noexcept { return phase_feeds_[phase].get(); }
   [[nodiscard]] Feed& validate_feed(std::size_t validation) noexcept { return *validate_feeds_[validation]; }
   [[nodiscard]] Feed& test_feed() noexcept { return *test_feed_; }
   [[nodiscard]] Optimization& optimization() noexcept { return *optimization_; }
@@ -59,6 +65,7 @@ class Setup {
   [[nodiscard]] std::vector<Listener> observers() const;
 
  private:
+  void connect(const std::vector<Feed*>& feeds, const InterruptionPoll& poll);
   void fit_data();
   void load_values(const core::Node& model);
 
@@ -80,6 +87,7 @@ class Setup {
   std::vector<const core::Path*> paths_;  // whose datasets are open
   std::unique_ptr<Optimization> optimization_;
   std::unique_ptr<Training> training_;
+  std::vector<std::string> notes_;
 };
 
 /// The pipeline's precision policy, or float32 as the kernel's own, kept in `guarded`, through which it is called.

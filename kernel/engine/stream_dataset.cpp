@@ -1,6 +1,7 @@
 // Reads samples of a stream into the sample of whoever reads it.
 #include <engine/stream_dataset.hpp>
 
+#include <string_view>
 #include <utility>
 
 #include <core/storage/sha256.hpp>
@@ -52,6 +53,10 @@ class StreamDataset::Lent {
 
 StreamDataset::StreamDataset(Stream stream, const Dataset& source, std::string identity)
     : stream_(std::move(stream)), source_(source), identity_(std::move(identity)) {}
+
+void* StreamDataset::ability(const char* id) noexcept {
+  return std::string_view(id) == ItemNames::kAbility ? static_cast<ItemNames*>(this) : nullptr;
+}
 
 std::string StreamDataset::fingerprint() const {
   core::Sha256 hash;

@@ -10,16 +10,20 @@
 
 #include <engine/data/stream.hpp>
 #include <tenon/components/dataset.hpp>
+#include <tenon/components/item_names.hpp>
 
 namespace tenon::engine {
 
 /// The samples of a stream as in epoch 0 of 1, whichever epoch reads them: none of its transforms draws random numbers
 /// or learns from data. Its dataset is opened on its own, before whoever reads this one.
-class StreamDataset final : public Dataset {
+class StreamDataset final : public Dataset, public ItemNames {
  public:
   /// `source` is the stream's dataset; it outlives this one. `identity` is text that changes when a transform, its
   /// version or its parameters do.
   StreamDataset(Stream stream, const Dataset& source, std::string identity);
+
+  /// ItemNames, with those of the stream's dataset; none where that has none.
+  [[nodiscard]] void* ability(const char* id) noexcept override;
 
   [[nodiscard]] Spec spec() const override { return stream_.fields(); }
   void open(std::span<Dataset* const> /*inputs*/) override {}
@@ -28,6 +32,8 @@ class StreamDataset final : public Dataset {
 
   /// \throws DataError naming the stage at fault.
   void read(int64_t index, Sample& out) const override;
+
+  [[nodiscard]] std::string item_name(int64_t index) const override { return stream_.item_name(index); }
 
  private:
   class Lent;

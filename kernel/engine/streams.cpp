@@ -59,6 +59,11 @@ std::vector<const core::Node*> stages_of(const core::Graph& graph, const core::P
 
 std::string place_of_stage(const core::Node& stage) { return stage.pointer + (stage.call.empty() ? "/use" : "/call"); }
 
+std::string place_of(const core::Graph& graph, const core::Path& path, const DataError& error) {
+  const core::Node* const fault = error.node().empty() ? nullptr : graph.find(error.node());
+  return fault != nullptr ? place_of_stage(*fault) : graph.at(path.loader).pointer + "/use";
+}
+
 Stream make_stream(const Components& components, std::span<const core::Node* const> stages, uint64_t seed) {
   const core::Node& source = *stages.front();
   const DatasetNode dataset{source.name, source.use(), &components.node<Dataset>(source.name),

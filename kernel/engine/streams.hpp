@@ -22,6 +22,9 @@ namespace tenon::engine {
 /// The place in the pipeline that is shown for what a stage does wrong with a sample.
 [[nodiscard]] std::string place_of_stage(const core::Node& stage);
 
+/// Likewise for a sample of a path's stream: that of the stage at fault, or the loader's where none is named.
+[[nodiscard]] std::string place_of(const core::Graph& graph, const core::Path& path, const DataError& error);
+
 /// A stream over the components of these nodes, a dataset first. Asks each for its fields; reads nothing.
 /// \throws PlacedError. [trainer]
 [[nodiscard]] Stream make_stream(const Components& components, std::span<const core::Node* const> stages,

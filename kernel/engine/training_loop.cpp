@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
-#include <span>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include <core/process/crash_scene.hpp>
+#include <engine/bad_samples.hpp>
 #include <engine/models.hpp>
 #include <tenon/components/observer.hpp>
 
@@ -25,20 +25,6 @@ double now() { return std::chrono::duration<double>(Clock::now().time_since_epoc
 
 std::vector<std::pair<std::string, double>> as_list(const std::map<std::string, double>& values) {
   return {values.begin(), values.end()};
-}
-
-/// "epoch 3: 2 samples could not be made; …", with the first of them.
-std::string describe_bad_samples(const BadSampleCount& bad, int64_t epoch) {
-  const std::span<const BadSample> first = bad.first();
-  std::string text = fmt::format("epoch {}: {} could not be made", epoch + 1,
-                                 bad.in_epoch() == 1 ? "1 sample" : fmt::format("{} samples", bad.in_epoch()));
-  for (const BadSample& each : first) {
-    text +=
-        fmt::format("; {}{}", each.message,
-                    each.substitute < 0 ? std::string() : fmt::format(" (sample {} in its place)", each.substitute));
-  }
-  if (static_cast<int64_t>(first.size()) < bad.in_epoch()) text += "; …";
-  return text;
 }
 
 /// Only the first rank looks at the clock: several would not agree.
@@ -118,6 +104,7 @@ void TrainingLoop::run_trial() {
 
 void TrainingLoop::train() {
   if (training_.step_count() >= training_.planned() || !stopped_.empty()) return;
+  events_.tell(Event::Kind::kTiming, {}, describe_start(setup_.fit_feed().loader_facts()));
   training_.start();
   while (training_.step_count() < training_.planned() && stopped_.empty()) {
     const StepReport report = make_step();
@@ -180,9 +167,17 @@ void TrainingLoop::tell_data(const StepReport& report) {
   for (std::string& text : feed.take_messages()) events_.tell(Event::Kind::kTiming, {}, std::move(text));
   const LoaderFacts facts = feed.loader_facts();
   if (facts.automatic && facts.settled && !told_workers_) tell_choice(facts);
-  const BadSampleCount& bad = feed.bad_samples();
-  if (report.epoch_end && bad.in_epoch() > 0) {
-    events_.tell(Event::Kind::kMessage, {}, describe_bad_samples(bad, report.epoch));
+  if (report.epoch_end) tell_feeds(report.epoch);
+}
+
+/// Of the data of training, that of phases included.
+void TrainingLoop::tell_feeds(int64_t epoch) {
+  const std::vector<core::Phase>& phases = setup_.graph().fit.phases;
+  const std::string who = fmt::format("epoch {}", epoch + 1);
+  tell_feed(events_, setup_.fit_feed(), who, setup_.ranks());
+  for (std::size_t i = 0; i < phases.size(); ++i) {
+    Feed* const own = setup_.phase_feed(i);
+    if (own != nullptr) tell_feed(events_, *own, fmt::format("{}, phase \"{}\"", who, phases[i].name), setup_.ranks());
   }
 }
 
@@ -245,6 +240,7 @@ void TrainingLoop::boundary(Decision decision) {
 void TrainingLoop::save(bool interim) {
   if (std::exchange(saved_, true)) return;
   share_buffers(setup_.components(), setup_.ranks());
+  tell_feeds(training_.epoch());  // whoever goes on from here counts anew
   if (checkpointing_ == nullptr) return;
   events_.tell(Event::Kind::kCheckpoint, {}, checkpointing_->write({pending_, stopped_, interim}).string());
 }
@@ -260,6 +256,7 @@ void TrainingLoop::validate() {
     if (std::find(pending_.begin(), pending_.end(), name) == pending_.end()) continue;
     events_.announce(Event::Kind::kValidateStart, name);
     results.merge(evaluator_.measure(setup_.validate_feed(i), name));
+    tell_feed(events_, setup_.validate_feed(i), name, setup_.ranks());
   }
   events_.tell(Event::Kind::kValidateEnd, as_list(results));
   if (saved_) note_validated(results);

@@ -65,6 +65,7 @@ class TrainingLoop {
   void tell_step(const StepReport& report, bool end);
   void add_time_split(std::vector<std::pair<std::string, double>>& values);
   void tell_data(const StepReport& report);
+  void tell_feeds(int64_t epoch);
   void tell_bottleneck();
   void tell_choice(const LoaderFacts& facts);
   Decision decide(const StepReport& report, Asked& asked);

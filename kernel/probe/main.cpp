@@ -23,6 +23,7 @@
 #include <core/plugin/refusal.hpp>
 #include <core/plugin/runtime.hpp>
 #include <core/plugin/search_path.hpp>
+#include <core/process/parent.hpp>
 #include <core/process/process_state.hpp>
 
 namespace {
@@ -106,6 +107,7 @@ void probe(const fs::path& path, std::size_t number, Progress& progress) {
 }  // namespace
 
 int main(int count, char** words) {
+  tenon::core::end_with_parent();
   const std::span<char*> arguments(words, static_cast<std::size_t>(count));
   constexpr std::size_t kFirstPlugin = 3;
   if (arguments.size() < kFirstPlugin) {

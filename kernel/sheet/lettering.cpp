@@ -66,8 +66,15 @@ int width_of(const std::string& text, const Lettering& lettering) {
 }
 
 std::string fitted(std::string text, int width, const Lettering& lettering) {
-  if (width_of(text, lettering) <= width) return text;
-  while (!text.empty() && width_of(text + "...", lettering) > width) text.pop_back();
+  const auto most = static_cast<std::size_t>(std::max(width, 0));  // every letter is wider than a pixel
+  if (text.size() <= most && width_of(text, lettering) <= width) return text;
+  std::size_t fits = 0;
+  std::size_t too_long = std::min(text.size(), most) + 1;
+  while (fits + 1 < too_long) {
+    const std::size_t length = fits + (too_long - fits) / 2;
+    (width_of(text.substr(0, length) + "...", lettering) <= width ? fits : too_long) = length;
+  }
+  text.resize(fits);
   while (!text.empty() && text.back() == ' ') text.pop_back();
   return text + "...";
 }

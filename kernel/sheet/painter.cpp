@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <exception>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -176,12 +177,16 @@ class OpenCvPainter final : public Painter {
   std::vector<std::byte> png(const Sheet& sheet) override {
     try {
       std::vector<uint8_t> bytes;
-      cv::imencode(".png", Layout(sheet).paint(), bytes, {cv::IMWRITE_PNG_COMPRESSION, 6});
+      if (!cv::imencode(".png", Layout(sheet).paint(), bytes, {cv::IMWRITE_PNG_COMPRESSION, 6})) {
+        throw std::runtime_error("OpenCV cannot write the sheet as a PNG");
+      }
       std::vector<std::byte> content(bytes.size());
       std::transform(bytes.begin(), bytes.end(), content.begin(), [](uint8_t byte) { return std::byte{byte}; });
       return content;
     } catch (const cv::Exception& error) {
       throw std::runtime_error("OpenCV cannot draw the sheet: " + error.err);
+    } catch (const std::bad_alloc&) {
+      throw std::runtime_error("there is no memory for the sheet");
     }
   }
 };

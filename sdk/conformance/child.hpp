@@ -16,6 +16,10 @@ struct Outcome {
   bool ended_early = false;       ///< The process crashed or was ended.
 };
 
+/// To be called first of all in main(). Where `tenon plugins check` started this program, which is told by the number of
+/// its process in TENON_PARENT, the system kills this one from then on when that is gone, be it killed.
+void end_with_parent() noexcept;
+
 /// Forks, lets the child run the case, and waits for it no longer than `limit`. This process must have one thread.
 [[nodiscard]] Outcome run_case(const Case& test, const Subject& subject, std::chrono::milliseconds limit);
 

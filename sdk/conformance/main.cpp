@@ -230,6 +230,7 @@ void list() {
 
 int main(int count, char** arguments) {
   using tenon::conformance::Options;
+  tenon::conformance::end_with_parent();
   try {
     const Options options = tenon::conformance::parse(count, arguments);
     (void)tenon::conformance::results();  // before any plugin is opened

@@ -2,6 +2,7 @@
 // and what reading items in memory where they lie saves.
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <cstring>
@@ -179,11 +180,12 @@ void compare_in_memory() {
   Place place;
   Workspace workspace;
   const auto item = [&](int64_t sample) { return order[static_cast<std::size_t>(sample * 2654435 % kMany)]; };
+  std::atomic<int64_t> at = -1;
   const double copied = nanoseconds([&](int64_t sample) {
     if (sample % 64 != 0) return;
     const std::span<const int64_t> batch =
         std::span(order).subspan(static_cast<std::size_t>(sample % (kMany - 64)), 64);
-    in_place.copy(batch, slot);
+    in_place.copy(batch, slot, at);
   });
   const double one_by_one = nanoseconds([&](int64_t sample) {
     in_place.run({item(sample)}, place, workspace);

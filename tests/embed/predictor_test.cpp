@@ -49,6 +49,38 @@ TEST_F(PredictorTest, TheSameRowsGiveTheSameWhateverCameBefore) {
   EXPECT_EQ(many.predict({{"point", points_, {2}}}).at("logits").bytes, first);
 }
 
+TEST_F(PredictorTest, EachRowIsPredictedOnceInItsPlaceWhateverTheLoaderDraws) {
+  const auto expected = predictor().predict({{"point", points_, {2}}}).at("logits").bytes;
+  for (const char* const change :
+       {R"(+nodes.new.with.sampler={"replacement":true})", R"(+nodes.new.with.sampler={"samples":5})",
+        "+nodes.new.with.shuffle=true", R"(+nodes.new.with.last="drop")"}) {
+    Predictor changed =
+        runtime_.predictor(result_.checkpoint, {.fields = kPointField, .overlays = {}, .sets = {change}});
+    EXPECT_EQ(changed.predict({{"point", points_, {2}}}).at("logits").bytes, expected) << change;
+  }
+}
+
+TEST_F(PredictorTest, ARowThatCannotBeMadeIsAnErrorAlsoWhereTheRunWouldTolerateIt) {
+  for (const char* const policy : {"skip", "substitute"}) {
+    Predictor labelled = runtime_.predictor(
+        result_.checkpoint,
+        {.fields = {{"point", Dtype::kFloat32, {2}}, {"label", Dtype::kInt64, {}}},
+         .overlays = {},
+         .sets = {R"(+nodes.hot={"use":"transform:one_hot","in":"val_scale","with":{"fields":["label"],"classes":2}})",
+                  R"(nodes.new.in="hot")",
+                  R"(+nodes.new.with.bad_sample={"policy":")" + std::string(policy) + R"(","max":9})"}});
+    const std::vector<float> points{1, 2, 3, 4, 5, 6};
+    const std::vector<int64_t> good{0, 1, 1};
+    const std::vector<int64_t> bad{0, 7, 1};
+    EXPECT_EQ(labelled.predict({{"point", points, {2}}, {"label", good, {}}}).rows, 3);
+    const Error error = error_of([&] {
+      static_cast<void>(labelled.predict({{"point", points, {2}}, {"label", bad, {}}}));
+    });
+    EXPECT_EQ(error.code(), ErrorCode::kData);
+    EXPECT_NE(std::string(error.what()).find("sample 1"), std::string::npos) << error.what();
+  }
+}
+
 TEST_F(PredictorTest, SeveralThreadsMayAsk) {
   Predictor shared = predictor();
   const auto expected = shared.predict({{"point", points_, {2}}}).at("logits").bytes;

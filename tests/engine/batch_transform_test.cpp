@@ -1,7 +1,11 @@
 // Transforms behind the loader, in whole runs.
+#include <set>
 #include <string>
 #include <vector>
 
+#include <ATen/ATen.h>
+
+#include <engine/batch_stages.hpp>
 #include <engine/pipeline_fixture.hpp>
 
 namespace tenon::engine {
@@ -24,14 +28,29 @@ class BatchTransforms : public PipelineTest {
 TEST_F(BatchTransforms, GiveTheSameBytesForAnyNumberOfLoaderThreads) {
   const std::string none = weights(run(kSmallPipeline, mixed(R"({"classes":10})", {"nodes.train.with.workers=0"})));
   EXPECT_EQ(weights(run(kSmallPipeline, mixed(R"({"classes":10})", {"nodes.train.with.workers=3"}))), none);
-  EXPECT_NE(weights(run(kSmallPipeline, mixed(R"({"classes":10,"probability":0})"))), none);
+  EXPECT_NE(weights(run(kSmallPipeline, mixed(R"({"classes":10,"p":0})"))), none);
 }
 
 TEST_F(BatchTransforms, MixAnewInEachEpochAndBatch) {
-  const auto losses = [&](const std::string& with) {
-    return weights(run(kSmallPipeline, mixed(with, {"fit.epochs=1", "nodes.train.with.shuffle=false"})));
+  const RunRequest request = this->request(kSmallPipeline, mixed(R"({"classes":10})"));
+  const Components components(request.graph, request.resolved, request.catalogue);
+  const core::Path& fit = request.graph.fit.path;
+  // The share of the first sample, of class 0, which its partner of class 1 has the rest of.
+  const auto share = [&](uint64_t seed, const BatchKey& key) {
+    BatchStages stages(components, fit, seed);
+    (void)stages.spec({{"image", Dtype::kFloat32, {"N", 1, 8, 8}}, {"label", Dtype::kInt64, {"N"}}});
+    const Tensors batch{{"image", at::zeros({2, 1, 8, 8})}, {"label", at::arange(2, at::TensorOptions(at::kLong))}};
+    return stages.apply(batch, key).at("label")[0][0].item<double>();
   };
-  EXPECT_NE(losses(R"({"classes":10})"), losses(R"({"classes":10,"alpha":0.1})"));
+  std::set<double> shares;
+  for (int64_t epoch = 0; epoch < 3; ++epoch) {
+    for (int64_t index = 0; index < 3; ++index) {
+      for (int64_t rank = 0; rank < 2; ++rank) shares.insert(share(3, {epoch, 3, index, rank}));
+    }
+  }
+  EXPECT_EQ(shares.size(), 18U);
+  EXPECT_TRUE(shares.contains(share(3, {2, 3, 1, 0}))) << "the same key mixes alike";
+  EXPECT_FALSE(shares.contains(share(4, {2, 3, 1, 0}))) << "another seed mixes anew";
 }
 
 TEST_F(BatchTransforms, AreNamedWithTheBatchInWhichTheyFail) {

@@ -63,8 +63,10 @@ TEST_F(LoaderRun, TheLogTellsWhereTheTimeOfEachIntervalWent) {
 TEST_F(LoaderRun, OneSentenceTellsThatTrainingWaitedAndWhatWouldHelp) {
   const RunOutcome outcome = run(kSmallPipeline, stalling(0, 1, {"fit.epochs=2"}));
   const std::vector<core::Json> told = events(outcome, "timing");
-  ASSERT_EQ(told.size(), 1U);
-  const std::string text = told[0]["text"];
+  ASSERT_EQ(told.size(), 2U);
+  EXPECT_EQ(told[0]["text"], "loader \"train\": 1 thread, at most 2 batches or 1 GiB ahead");
+  EXPECT_EQ(told[0]["step"], 0);
+  const std::string text = told[1]["text"];
   EXPECT_NE(text.find("training waited for loader \"train\""), std::string::npos) << text;
   EXPECT_NE(text.find("for storage or other machines; more \"workers\""), std::string::npos) << text;
 }
@@ -77,6 +79,9 @@ TEST_F(LoaderRun, WhatWasChosenIsToldAndAgainInTheEndIfItChanged) {
     std::string text = each["text"];
     if (text.starts_with("loader \"train\": ")) choices.push_back(std::move(text));
   }
+  ASSERT_FALSE(choices.empty());
+  EXPECT_EQ(choices.front(), "loader \"train\": as many threads as help, at most 2 batches or 1 GiB ahead");
+  choices.erase(choices.begin());
   ASSERT_GE(choices.size(), 1U);
   ASSERT_LE(choices.size(), 2U);
   for (const std::string& choice : choices) {
@@ -111,6 +116,21 @@ TEST_F(LoaderRun, ASampleThatDoesNotComeBackEndsTheRunWithItsName) {
     EXPECT_NE(text.find("under way for more than 0.1 s"), std::string::npos) << text;
   }
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(4)) << "nobody waits for the sample";
+}
+
+TEST_F(LoaderRun, AThreadMakesItsSamplesAloneHoweverManyTrainingHas) {
+  const auto with = [](const char* workers) {
+    return std::vector<std::string>{"run.threads=2", std::string("nodes.train.with.workers=") + workers, "fit.epochs=1",
+                                    R"(+nodes.alone={"use":"transform:needs_one_core","in":"train_set"})",
+                                    R"(nodes.shift.in="alone")"};
+  };
+  for (const char* const workers : {"1", "8"}) EXPECT_EQ(run(kSmallPipeline, with(workers)).steps, 17);
+  try {
+    run(kSmallPipeline, with("0"));
+    FAIL() << "nothing was thrown";
+  } catch (const PlacedError& error) {
+    EXPECT_NE(std::string(error.what()).find("made by 2 threads"), std::string::npos) << "the trainer's own thread";
+  }
 }
 
 }  // namespace

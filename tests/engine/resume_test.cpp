@@ -49,7 +49,7 @@ class Resume : public PipelineTest {
     for (std::string line; std::getline(log, line);) {
       core::Json json = core::Json::parse(line);
       const std::string event = json["event"];
-      if (event == "run_start" || event == "message" || event == "checkpoint") continue;
+      if (event == "run_start" || event == "timing" || event == "message" || event == "checkpoint") continue;
       json.erase("time");
       json.erase("text");
       if (json.contains("values")) {

@@ -217,8 +217,9 @@ TEST_F(Run, TheLogHoldsEveryStepAndWhatWasFound) {
     }
   }
   // 34 steps in two epochs of 17: a line every ten steps and at the end of each epoch.
-  EXPECT_EQ(events, (std::map<std::string, int>{
-                        {"run_start", 1}, {"step", 5}, {"checkpoint", 2}, {"validate", 2}, {"run_end", 1}}));
+  EXPECT_EQ(events,
+            (std::map<std::string, int>{
+                {"run_start", 1}, {"timing", 1}, {"step", 5}, {"checkpoint", 2}, {"validate", 2}, {"run_end", 1}}));
 }
 
 TEST_F(FaultyRun, AGroupThatMatchesNothingListsTheNames) {

@@ -2,6 +2,7 @@
 #include <latch>
 #include <map>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include <engine/data/samples.hpp>
 #include <engine/pipeline_fixture.hpp>
 #include <engine/stream_dataset.hpp>
+#include <tenon/components/item_names.hpp>
 
 namespace tenon::engine {
 namespace {
@@ -111,6 +113,34 @@ TEST(StreamDataset, SaysWhichStageFailedForWhichItem) {
   EXPECT_EQ(over(dataset, {}).fingerprint(), over(dataset, {}).fingerprint());
   EXPECT_NE(over(dataset, {}).fingerprint(),
             StreamDataset(Stream(fakes::node(dataset), {}, 0), dataset, "b").fingerprint());
+}
+
+TEST(StreamDataset, HandsOnTheNamesOfItsItems) {
+  class Named final : public fakes::FakeDataset, public ItemNames {
+   public:
+    Named() : FakeDataset(50) {}
+    [[nodiscard]] void* ability(const char* id) noexcept override {
+      return std::string_view(id) == kAbility ? static_cast<ItemNames*>(this) : nullptr;
+    }
+    [[nodiscard]] std::string item_name(int64_t index) const override { return std::to_string(index) + ".png"; }
+  };
+  const auto change = fakes::to_float();
+  const fakes::FakeDataset plain(50);
+  EXPECT_EQ(over(plain, {}).item_name(3), "");
+  const Named named;
+  const fakes::FunctionTransform bad(
+      [](Sample&, Rng&, const When&) { throw Error(ErrorCode::kData, "the lens is dirty"); });
+  const StreamDataset inner = over(named, {fakes::node("change", change)});
+  const StreamDataset failing = over(named, {fakes::node("bad", bad)});
+  const auto message = [](const Stream& stream) {
+    return fakes::error_of(ErrorCode::kData, [&] { (void)fakes::sample_of(stream, {3}); });
+  };
+  EXPECT_EQ(message(Stream({"cached", "dataset:cache", &inner}, {fakes::node("bad", bad)}, 7)),
+            "\"bad\" (transform:bad), sample 3 (3.png) of \"cached\", epoch 0: the lens is dirty");
+  EXPECT_EQ(message(Stream({"cached", "dataset:cache", &failing}, {}, 7)),
+            "\"cached\" (dataset:cache), sample 3 of \"cached\", epoch 0: \"bad\" (transform:bad), sample 3 (3.png) "
+            "of \"train_set\", epoch 0: the lens is dirty")
+      << "once is enough";
 }
 
 }  // namespace

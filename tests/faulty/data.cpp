@@ -3,7 +3,10 @@
 #include <chrono>
 #include <cstring>
 #include <stdexcept>
+#include <string>
 #include <thread>
+
+#include <ATen/Parallel.h>
 
 #include <tenon/components/dataset.hpp>
 #include <tenon/components/transform.hpp>
@@ -30,6 +33,22 @@ class Throwing final : public tenon::Transform {
 
  private:
   ThrowingParams params_;
+};
+
+/// Whatever of libtorch a sample uses must stay on its thread: the loader's threads share the cores already.
+class NeedsOneCore final : public tenon::Transform {
+ public:
+  explicit NeedsOneCore(const tenon::NoParams& /*params*/) {}
+
+  static tenon::Ports ports() { return {.in = {}, .out = {tenon::Port::pass_all()}}; }
+
+  [[nodiscard]] tenon::Spec spec(const tenon::Spec& in) const override { return in; }
+  void apply(tenon::Sample& /*sample*/, tenon::Rng& /*random*/, const tenon::When& /*when*/) const override {
+    const int threads = at::get_num_threads();
+    if (threads != 1) {
+      throw std::runtime_error("this sample is made by " + std::to_string(threads) + " threads");
+    }
+  }
 };
 
 class MissingFile final : public tenon::Dataset {
@@ -92,5 +111,6 @@ class Stalling final : public tenon::Dataset {
 }  // namespace
 
 TENON_COMPONENT(Stalling, StallingParams, "stalling", "A dataset that becomes very slow")
+TENON_COMPONENT(NeedsOneCore, tenon::NoParams, "needs_one_core", "Throws where libtorch may use several threads")
 TENON_COMPONENT(Throwing, ThrowingParams, "throwing", "Throws on some samples")
 TENON_COMPONENT(MissingFile, tenon::NoParams, "missing_file", "A dataset whose file is not there")

@@ -54,6 +54,15 @@ def with_what_is_learned_from_data(value):
         nodes[part]["in"] = f"{part}_named"
 
 
+def drawn_and_mixed(value):
+    """Each class drawn equally often, so that samples repeat in an epoch, and the batches mixed behind the loader."""
+    nodes = value["nodes"]
+    nodes["train"]["with"] |= {"shuffle": False, "sampler": {"balance": "label"}}
+    nodes["mixed"] = {"use": "transform:batch_mixup", "in": "train", "with": {"classes": 10}}
+    nodes["loss"]["use"] = "loss:soft_cross_entropy"
+    value["fit"]["data"] = "mixed"
+
+
 def on_ranks(number):
     def change(value):
         value["nodes"]["ranks"] = {"use": "distributed:threads", "with": {"ranks": number}}
@@ -78,6 +87,8 @@ CASES = {
         {"change": of_regression, "validate": "5 steps", "checkpoint": "7 steps"}, 36, [7, 23, 36]),
     "transforms that learn from the training data": (
         {"change": with_what_is_learned_from_data, "validate": "5 steps", "checkpoint": "7 steps"}, 36, [7, 36]),
+    "samples drawn by class, in batches that are mixed": (
+        {"change": drawn_and_mixed, "validate": "5 steps", "checkpoint": "7 steps"}, 36, [7, 23, 36]),
     "two ranks": ({"change": on_ranks(2), "validate": "5 steps", "checkpoint": "7 steps"}, 36, [7, 23, 36]),
     "three ranks, which do not share the samples evenly": (
         {"change": on_ranks(3), "model": "cnn", "validate": "5 steps"}, 36, [7, 36]),

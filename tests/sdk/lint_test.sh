@@ -40,6 +40,10 @@ source_of two 'static_cast<void>(std::rand()); std::signal(SIGINT, SIG_IGN)' $'#
 refused two 'calls signal, which replaces a signal handler: those belong to the host'
 refused two 'and calls rand, which'
 
+source_of forker 'static_cast<void>(::fork()); at::set_num_threads(2)' $'#include <ATen/Parallel.h>\n#include <unistd.h>' |
+  plugin_project forker TORCH
+refused forker 'calls fork, which copies a process that has threads, whose locks stay locked in the copy'
+refused forker 'and calls at::set_num_threads, which changes the number of threads for all'
 source_of other 'execl("/bin/true", "true", nullptr)' '#include <unistd.h>' | plugin_project other
 refused other 'calls execl, which puts another program into the place of the whole process'
 source_of fast '' '' | plugin_project fast

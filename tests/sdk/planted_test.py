@@ -37,6 +37,7 @@ FAULTS = {
     "dataset:views_another": {"dataset.in-memory": "not what read() gives"},
     "dataset:cuts_beside": {"dataset.partial-read": "not what the whole has there"},
     "dataset:mixes_labels": {"dataset.columns": 'column "label"'},
+    "dataset:renames_items": {"dataset.item-names": 'is called "image 0", and then'},
     "optimizer:forgets": {"state.restored": "goes on differently"},
     "loss:ignores_parameter": {"parameters.used": '"unused" has no effect'},
     "loss:wrong_gradient": {"loss.gradcheck": "backward says"},

@@ -2,6 +2,7 @@
 #include <sheet/sheet.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -163,6 +164,21 @@ TEST(Painter, PixelsThatDoNotFitAreRefused) {
   tile = tile_of(plain(4, 4, {1}));
   tile.mask.assign(15, 1);
   EXPECT_THROW(static_cast<void>(drawn(one(tile))), std::runtime_error);
+}
+
+TEST(Painter, LongTextsAreCutInNoTime) {
+  Sheet sheet;
+  for (int i = 0; i < 16; ++i) {
+    Tile tile = tile_of(plain(8, 8, {0, 0, 0}));
+    tile.caption.push_back(std::string(200'000, 'm'));
+    sheet.tiles.push_back(std::move(tile));
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  const cv::Mat long_texts = drawn(sheet);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+  for (Tile& tile : sheet.tiles) tile.caption.front().resize(1000);
+  const cv::Mat shorter = drawn(sheet);
+  EXPECT_EQ(cv::norm(long_texts, shorter, cv::NORM_INF), 0) << "what is cut off is not seen";
 }
 
 }  // namespace

@@ -1,12 +1,7 @@
 // tenon data check: reads everything once.
-#include <algorithm>
 #include <cstdint>
-#include <optional>
 #include <string>
-#include <thread>
 #include <utility>
-
-#include <fmt/format.h>
 
 #include <host/arguments.hpp>
 #include <host/command.hpp>
@@ -25,24 +20,14 @@ namespace {
 
 constexpr int64_t kMostThreads = 256;
 
-int64_t count_of(const Arguments& arguments, const char* option, int64_t otherwise, int64_t most) {
-  const std::optional<std::string> text = arguments.value(option);
-  if (!text) return otherwise;
-  const int64_t count = whole_number(*text).value_or(0);
-  if (count >= 1 && count <= most) return count;
-  throw UsageError({fmt::format("--{} takes a whole number from 1 to {}, not \"{}\"", option, most, *text)},
-                   &arguments.command());
-}
-
 int verdict(const engine::DataReport& report, bool strict) {
   const bool wrong = report.has(core::Severity::kError) || (strict && report.has(core::Severity::kWarning));
   return wrong ? exit_code(ErrorCode::kData) : 0;
 }
 
 int data_check(const Arguments& arguments, Console& console) {
-  const int64_t most = count_of(arguments, "samples", 0, int64_t{1} << 40);
-  const auto cores = std::clamp<int64_t>(std::thread::hardware_concurrency(), 1, kMostThreads);
-  const int64_t threads = count_of(arguments, "workers", cores, kMostThreads);
+  const int64_t most = arguments.whole_value("samples", 0, 1, int64_t{1} << 40);
+  const int64_t threads = arguments.whole_value("workers", 0, 1, kMostThreads);
   core::Catalogue catalogue = scan_plugins(arguments, console);
   Pipeline pipeline = read_pipeline(arguments, catalogue);
   console.report(pipeline.findings, "nothing was read");
@@ -80,7 +65,9 @@ constexpr Option kOptions[]{
      .help = "read the data of this part alone, such as validate.clean; all without it",
      .repeatable = true},
     {.name = "samples", .value = "N", .help = "read at most N samples of each part, from all over it: a quick look"},
-    {.name = "workers", .value = "N", .help = "threads that read; all cores without it, and the same report for any"},
+    {.name = "workers",
+     .value = "N",
+     .help = "threads that read; without it as many as there are cores to use; the same report for any"},
     {.name = "strict", .value = {}, .help = "warnings count as errors"},
     kOverlayOption,
     kSetOption,
@@ -90,7 +77,10 @@ constexpr ExitCode kExitCodes[]{
     {0, "nothing is wrong; without --strict there may be warnings"},
     {2, "the pipeline or the command line is wrong"},
     {3, "a plugin or libtorch cannot be used, or a plugin failed"},
-    {4, "samples cannot be read, labels are out of range, or data is missing; with --strict also warnings"},
+    {4,
+     "samples cannot be read, or one takes longer than \"sample_timeout\"; labels are out of range, or data is "
+     "missing;\n"
+     "with --strict also warnings"},
     {6, "out of memory"},
 };
 constexpr Command kDataCheck{

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <core/storage/atomic_file.hpp>
 #include <host/arguments.hpp>
@@ -20,6 +21,7 @@
 #include <host/plugin_examination.hpp>
 #include <host/remarks.hpp>
 #include <host/run_summary.hpp>
+#include <host/sample_reduction.hpp>
 #include <host/sheet_library.hpp>
 #include <host/tensors.hpp>
 
@@ -27,15 +29,6 @@ namespace tenon::host {
 namespace {
 
 constexpr int64_t kMostTiles = 1024;
-
-int64_t number_of(const Arguments& arguments, const char* option, int64_t otherwise, int64_t least, int64_t most) {
-  const std::optional<std::string> text = arguments.value(option);
-  if (!text) return otherwise;
-  const std::optional<int64_t> number = whole_number(*text);
-  if (number && *number >= least && *number <= most) return *number;
-  throw UsageError({fmt::format("--{} takes a whole number from {} to {}, not \"{}\"", option, least, most, *text)},
-                   &arguments.command());
-}
 
 /// "train of digits"; "train_set, epoch 3, the first 64 of 1198 samples".
 void add_titles(sheet::Sheet& sheet, const engine::DataShown& shown, const std::string& pipeline,
@@ -45,6 +38,18 @@ void add_titles(sheet::Sheet& sheet, const engine::DataShown& shown, const std::
                                shown.samples.size() < static_cast<std::size_t>(shown.size) ? "the first " : "",
                                counted(shown.samples.size(), "sample"));
   if (shown.samples.size() < static_cast<std::size_t>(shown.size)) sheet.subtitle += fmt::format(" of {}", shown.size);
+  if (!shown.left_out.empty()) sheet.subtitle += fmt::format(", before {}", fmt::join(shown.left_out, ", "));
+}
+
+/// What the model gets is not yet what is seen.
+void tell_left_out(const engine::DataShown& shown, Console& console) {
+  if (shown.left_out.empty()) return;
+  const bool one = shown.left_out.size() == 1;
+  console.report(
+      core::Severity::kNote, "",
+      fmt::format("samples are shown as the loader puts them into a batch: what \"{}\" {} to batches behind it "
+                  "is left out",
+                  fmt::join(shown.left_out, "\", \""), one ? "does" : "do"));
 }
 
 int draw(const sheet::Sheet& sheet, const engine::DataShown& shown, const std::filesystem::path& file,
@@ -62,8 +67,8 @@ int draw(const sheet::Sheet& sheet, const engine::DataShown& shown, const std::f
 }
 
 int data_show(const Arguments& arguments, Console& console) {
-  const int64_t count = number_of(arguments, "count", 64, 1, kMostTiles);
-  const int64_t epoch = number_of(arguments, "epoch", 0, 0, int64_t{1} << 31);
+  const int64_t count = arguments.whole_value("count", 64, 1, kMostTiles);
+  const int64_t epoch = arguments.whole_value("epoch", 0, 0, int64_t{1} << 31);
   const std::optional<std::string> out = arguments.value("out");
   if (out == "-" && isatty(STDOUT_FILENO) == 1) {
     throw UsageError({"--out - would write a picture to the terminal: name a file, or lead standard output elsewhere"},
@@ -71,7 +76,7 @@ int data_show(const Arguments& arguments, Console& console) {
   }
   std::vector<std::string> sets;
   if (arguments.has("seed")) {
-    sets.push_back(fmt::format("run.seed={}", number_of(arguments, "seed", 0, 0, int64_t{1} << 53)));
+    sets.push_back(fmt::format("run.seed={}", arguments.whole_value("seed", 0, 0, int64_t{1} << 53)));
   }
   core::Catalogue catalogue = scan_plugins(arguments, console);
   Pipeline pipeline = read_pipeline(arguments.operands().front(), arguments, catalogue, sets);
@@ -89,8 +94,10 @@ int data_show(const Arguments& arguments, Console& console) {
                                         .path = paths.front(),
                                         .count = count,
                                         .epoch = epoch,
-                                        .remark = notes_to(console)};
+                                        .remark = notes_to(console),
+                                        .reduce = SampleReduction(count)};
   const engine::DataShown shown = opened.engine->show_data(request);
+  tell_left_out(shown, console);
   std::optional<sheet::Sheet> sheet = contact_sheet(shown);
   if (!sheet) {
     if (out) {
@@ -126,7 +133,7 @@ constexpr ExitCode kExitCodes[]{
     {0, "shown"},
     {2, "the pipeline or the command line is wrong"},
     {3, "a plugin, libtorch or OpenCV cannot be used, or a plugin failed"},
-    {4, "data is missing or damaged"},
+    {4, "data is missing or damaged, or a sample takes longer than \"sample_timeout\""},
     {6, "out of memory"},
     {10, "the picture cannot be written"},
 };
@@ -136,10 +143,11 @@ constexpr Command kDataShow{
     .summary = "show samples as training gets them, as a picture",
     .purpose =
         "Makes the first samples of an epoch as the loader does, in its order and with the random numbers that "
-        "training "
-        "has there, and draws them on one sheet (PNG) with their labels: names of classes where they are known, masks "
+        "training has there, and draws them on one sheet (PNG) with their labels: names of classes where they are "
+        "known, masks "
         "laid over, boxes drawn. What a transform normalised is brought back first. A sample that cannot be made "
-        "shows why in its place. Transforms of batches, behind the loader, are left out.\n"
+        "shows why in its place. Transforms of batches, behind the loader, are left out, and a note says which. Large "
+        "images are made smaller before the next one is read, so that memory stays small.\n"
         "Samples without an image are listed as text: texts as texts, of other fields the first numbers.",
     .operands = kOperands,
     .options = kOptions,

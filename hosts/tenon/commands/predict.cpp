@@ -122,8 +122,9 @@ constexpr Command kPredict{
     .purpose =
         "Takes the weights of a checkpoint, what its transforms have learned from the training data, and the "
         "pipeline as its run resolved it, and writes the outputs that \"predict\" lists: one row for each sample of "
-        "its data, with the sample's index. Values are in the units of the data, also where training saw them "
-        "rescaled; classes have their names where the labels were texts. Training data need not be there.",
+        "its data, with the sample's index, and with its file where the data are files. Values are in the units of the "
+        "data, also where training saw them rescaled; classes have their names where training knew them. Training data "
+        "need not be there.",
     .operands = kOperands,
     .options = kOptions,
     .examples =

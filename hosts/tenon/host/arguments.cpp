@@ -166,6 +166,15 @@ std::optional<std::string> Arguments::value(std::string_view option) const {
   return found->second.back();
 }
 
+int64_t Arguments::whole_value(std::string_view option, int64_t otherwise, int64_t least, int64_t most) const {
+  const std::optional<std::string> text = value(option);
+  if (!text) return otherwise;
+  const std::optional<int64_t> number = whole_number(*text);
+  if (number && *number >= least && *number <= most) return *number;
+  throw UsageError({fmt::format("--{} takes a whole number from {} to {}, not \"{}\"", option, least, most, *text)},
+                   command_);
+}
+
 std::vector<std::string> Arguments::values(std::string_view option) const {
   const auto found = options_.find(option);
   return found == options_.end() ? std::vector<std::string>() : found->second;

@@ -44,6 +44,10 @@ class Arguments {
   /// The value of an option that can be given once; nothing where it is not given.
   [[nodiscard]] std::optional<std::string> value(std::string_view option) const;
 
+  /// The number that an option gives, or `otherwise` without it. \throws UsageError unless it is a whole number from
+  /// `least` to `most`.
+  [[nodiscard]] int64_t whole_value(std::string_view option, int64_t otherwise, int64_t least, int64_t most) const;
+
   /// All values of a repeatable option, in order.
   [[nodiscard]] std::vector<std::string> values(std::string_view option) const;
 

@@ -13,6 +13,7 @@
 #include <core/text/source.hpp>
 #include <engine/data/image_layout.hpp>
 #include <host/sample_text.hpp>
+#include <host/sheet_roles.hpp>
 #include <host/table.hpp>
 
 namespace tenon::host {
@@ -25,62 +26,10 @@ using engine::ShownSample;
 using engine::ShownValue;
 
 constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
-constexpr std::size_t kCaptionNumbers = 4;
 constexpr std::size_t kCaptionLines = 3;
 constexpr std::size_t kMostKeys = 40;
 constexpr std::size_t kTableNumbers = 6;
 constexpr std::size_t kTableText = 60;
-
-bool integer(Dtype dtype) {
-  return dtype == Dtype::kBool || dtype == Dtype::kUint8 || dtype == Dtype::kInt8 || dtype == Dtype::kInt16 ||
-         dtype == Dtype::kInt32 || dtype == Dtype::kInt64;
-}
-
-/// What each field of the samples is in a picture.
-struct Roles {
-  std::size_t image = 0;
-  ImageLayout layout;
-  std::vector<std::size_t> masks;
-  std::vector<std::size_t> boxes;
-  std::vector<std::size_t> box_classes;
-  std::vector<std::size_t> captions;
-};
-
-std::optional<std::size_t> image_of(const DataShown& shown) {
-  std::optional<std::size_t> flat;  // [H, W] is a mask where there is another image
-  for (std::size_t i = 0; i < shown.fields.size(); ++i) {
-    const FieldSpec& field = shown.fields[i].field;
-    const auto layout = engine::image_layout(field);
-    if (layout && layout->channel) return i;
-    if (layout && !flat) flat = i;
-  }
-  return flat;
-}
-
-std::optional<Roles> roles_of(const DataShown& shown) {
-  const std::optional<std::size_t> image = image_of(shown);
-  if (!image) return std::nullopt;
-  Roles roles;
-  roles.image = *image;
-  roles.layout = *engine::image_layout(shown.fields[*image].field);
-  for (std::size_t i = 0; i < shown.fields.size(); ++i) {
-    if (i == *image) continue;
-    const FieldSpec& field = shown.fields[i].field;
-    const bool free = !field.shape.empty() && !field.shape.front().fixed();
-    if (field.shape.size() == 2 && integer(field.dtype)) {
-      roles.masks.push_back(i);
-    } else if (field.shape.size() == 2 && field.dtype == Dtype::kFloat32 && field.shape[1] == Dim(4)) {
-      roles.boxes.push_back(i);
-    } else if (field.shape.size() == 1 && free && field.dtype == Dtype::kInt64) {
-      roles.box_classes.push_back(i);
-    } else if (is_text(field) || field.shape.empty() ||
-               (field.shape.size() == 1 && field.shape.front().fixed() &&
-                field.shape.front().size <= static_cast<int64_t>(kCaptionNumbers))) {
-      roles.captions.push_back(i);
-    }
-  }
-  return roles;
-}
 
 /// From the values of all images to bytes.
 struct Range {
@@ -107,7 +56,7 @@ Range range_of(const DataShown& shown, std::size_t image) {
   }
   constexpr double kSlack = 0.02;  // of what interpolation and rounding add
   constexpr double kDarkest = 32;  // bytes that use less of their range would look black
-  if (integer(field.dtype))
+  if (counts_wholes(field.dtype))
     return least >= 0 && most > kDarkest && most <= 255 ? Range{} : Range{std::min(least, 0.0), most};
   if (least >= -kSlack && most <= 1 + kSlack) return {0, 1};
   if (least >= -255 * kSlack && most > 1 + kSlack && most <= 255 * (1 + kSlack) && most > kDarkest) return {};
@@ -158,7 +107,7 @@ class Keys {
 
 class Composer {
  public:
-  Composer(const DataShown& shown, Roles roles)
+  Composer(const DataShown& shown, SheetRoles roles)
       : shown_(shown), roles_(std::move(roles)), range_(range_of(shown, roles_.image)), keys_(!roles_.masks.empty()) {}
 
   sheet::Sheet compose() {
@@ -246,7 +195,7 @@ class Composer {
   }
 
   const DataShown& shown_;
-  Roles roles_;
+  SheetRoles roles_;
   Range range_;
   Keys keys_;
 };
@@ -265,7 +214,7 @@ std::string shortened(const std::string& text, std::size_t most) {
 }  // namespace
 
 std::optional<sheet::Sheet> contact_sheet(const DataShown& shown) {
-  std::optional<Roles> roles = roles_of(shown);
+  std::optional<SheetRoles> roles = sheet_roles(shown.fields);
   if (!roles) return std::nullopt;
   return Composer(shown, *std::move(roles)).compose();
 }

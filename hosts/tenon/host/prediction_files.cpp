@@ -1,6 +1,7 @@
 // Writing rows.
 #include <host/prediction_files.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <span>
@@ -11,6 +12,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <core/json/scalars.hpp>
 #include <core/storage/atomic_file.hpp>
 #include <core/storage/canonical_json.hpp>
 #include <core/storage/elements.hpp>
@@ -79,12 +81,16 @@ class JsonLines final : public PredictionFile {
  public:
   JsonLines(std::optional<fs::path> file, Console& console) : out_(std::move(file), console) {}
 
-  void begin(const std::vector<engine::PredictedColumn>& columns, int64_t /*rows*/) override { columns_ = columns; }
+  void begin(const std::vector<engine::PredictedColumn>& columns, int64_t /*rows*/, bool /*named*/) override {
+    columns_ = columns;
+  }
 
-  void take(std::span<const int64_t> samples, std::span<const Array> columns) override {
+  void take(std::span<const int64_t> samples, std::span<const std::string> names,
+            std::span<const Array> columns) override {
     std::string text;
     for (std::size_t row = 0; row < samples.size(); ++row) {
       text += fmt::format("{{\"index\":{}", samples[row]);
+      if (!names.empty()) text += fmt::format(",\"item\":{}", compact(core::as_utf8(names[row])));
       for (std::size_t i = 0; i < columns.size(); ++i) {
         text += fmt::format(",{}:{}", compact(columns_[i].field.name), value(columns_[i], columns[i], row));
       }
@@ -131,9 +137,10 @@ class Csv final : public PredictionFile {
  public:
   Csv(std::optional<fs::path> file, Console& console) : out_(std::move(file), console) {}
 
-  void begin(const std::vector<engine::PredictedColumn>& columns, int64_t /*rows*/) override {
+  void begin(const std::vector<engine::PredictedColumn>& columns, int64_t /*rows*/, bool named) override {
     columns_ = columns;
     std::vector<std::string> header{"index"};
+    if (named) header.emplace_back("item");
     for (const engine::PredictedColumn& column : columns) {
       const std::size_t width = width_of(column);
       for (std::size_t i = 0; i < width; ++i) {
@@ -145,10 +152,12 @@ class Csv final : public PredictionFile {
     out_.write(fmt::format("{}\n", fmt::join(header, ",")));
   }
 
-  void take(std::span<const int64_t> samples, std::span<const Array> columns) override {
+  void take(std::span<const int64_t> samples, std::span<const std::string> names,
+            std::span<const Array> columns) override {
     std::string text;
     for (std::size_t row = 0; row < samples.size(); ++row) {
       text += fmt::format("{}", samples[row]);
+      if (!names.empty()) text += ',' + csv_cell(names[row]);
       for (std::size_t i = 0; i < columns.size(); ++i) {
         const auto width = static_cast<int64_t>(width_of(columns_[i]));
         const auto first = static_cast<int64_t>(row) * width;
@@ -186,8 +195,9 @@ std::string npy_descriptor(Dtype dtype) {
   }
 }
 
-/// Format 1.0 of numpy.lib.format: magic, version, length, a dictionary padded to 64 bytes.
-std::string npy_header(const engine::PredictedColumn& column, int64_t rows) {
+/// Format 1.0 of numpy.lib.format: magic, version, length, a dictionary padded to 64 bytes, or to `size` where that is
+/// more.
+std::string npy_header(const engine::PredictedColumn& column, int64_t rows, std::size_t size = 0) {
   std::string shape = fmt::format("{},", rows);
   for (const Dim& dim : column.field.shape) shape += fmt::format(" {},", dim.size);
   std::string dictionary = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}",
@@ -195,6 +205,7 @@ std::string npy_header(const engine::PredictedColumn& column, int64_t rows) {
   constexpr std::size_t kPrefix = 10;
   constexpr std::size_t kAlignment = 64;
   dictionary.append(kAlignment - (kPrefix + dictionary.size() + 1) % kAlignment, ' ');
+  dictionary.resize(std::max(dictionary.size(), size - std::min(size, kPrefix + 1)), ' ');
   dictionary += '\n';
   std::string header("\x93NUMPY\x01\x00", 8);
   header += static_cast<char>(dictionary.size() & 0xFFU);
@@ -213,7 +224,8 @@ class Npy final : public PredictionFile {
     }
   }
 
-  void begin(const std::vector<engine::PredictedColumn>& columns, int64_t rows) override {
+  void begin(const std::vector<engine::PredictedColumn>& columns, int64_t rows, bool named) override {
+    named_ = named;
     add({.field = {"index", Dtype::kInt64, {}}, .categories = {}}, rows);
     core::Json categories = core::Json::object();
     for (const engine::PredictedColumn& column : columns) {
@@ -223,26 +235,44 @@ class Npy final : public PredictionFile {
     if (!categories.empty()) core::write_atomically(folder_ / "categories.json", pretty(categories));
   }
 
-  void take(std::span<const int64_t> samples, std::span<const Array> columns) override {
-    files_.front()->write(std::as_bytes(samples));
+  void take(std::span<const int64_t> samples, std::span<const std::string> names,
+            std::span<const Array> columns) override {
+    rows_ += static_cast<int64_t>(samples.size());
+    for (const std::string& name : names) items_.push_back(core::as_utf8(name));
+    files_.front().file->write(std::as_bytes(samples));
     for (std::size_t i = 0; i < columns.size(); ++i) {
-      files_[i + 1]->write({static_cast<const std::byte*>(columns[i].data), columns[i].bytes()});
+      files_[i + 1].file->write({static_cast<const std::byte*>(columns[i].data), columns[i].bytes()});
     }
   }
 
+  /// Headers tell the rows that came: samples that cannot be made may have been left out.
   void finish() override {
-    for (const auto& file : files_) file->commit();
+    for (const OneArray& each : files_) {
+      each.file->replace_head(npy_header(each.column, rows_, each.header));
+      each.file->commit();
+    }
+    if (named_) core::write_atomically(folder_ / "items.json", pretty(items_));
   }
 
  private:
   void add(const engine::PredictedColumn& column, int64_t rows) {
-    files_.push_back(std::make_unique<core::AtomicFile>(folder_ / (column.field.name + ".npy")));
     const std::string header = npy_header(column, rows);
-    files_.back()->write(std::as_bytes(std::span<const char>(header)));
+    files_.push_back(
+        {std::make_unique<core::AtomicFile>(folder_ / (column.field.name + ".npy")), column, header.size()});
+    files_.back().file->write(header);
   }
 
+  struct OneArray {
+    std::unique_ptr<core::AtomicFile> file;
+    engine::PredictedColumn column;
+    std::size_t header = 0;  ///< bytes
+  };
+
   fs::path folder_;
-  std::vector<std::unique_ptr<core::AtomicFile>> files_;
+  std::vector<OneArray> files_;
+  int64_t rows_ = 0;
+  bool named_ = false;
+  core::Json items_ = core::Json::array();
 };
 
 }  // namespace

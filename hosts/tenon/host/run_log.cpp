@@ -20,11 +20,14 @@ constexpr std::array<const char*, 5> kMeasured{"train.waiting", "train.copy", "t
                                                "train.loader.samples_per_second"};
 
 /// Events that a stop and a resumption add, or move to another step.
-constexpr std::array<std::string_view, 4> kOfStops{"run_start", "run_end", "message", "checkpoint"};
+constexpr std::array<std::string_view, 3> kOfStops{"run_start", "run_end", "checkpoint"};
 
+/// Messages at every step: those that tell of a time since the last one are cut in two by a stop.
 bool tells_of_stop(const core::Json& line, std::optional<int64_t> stop) {
+  if (!stop) return false;
   const std::string event = line.value("event", "");
-  return stop && line.value("step", int64_t{-1}) == *stop && std::ranges::find(kOfStops, event) != kOfStops.end();
+  return event == "message" ||
+         (line.value("step", int64_t{-1}) == *stop && std::ranges::find(kOfStops, event) != kOfStops.end());
 }
 
 std::string comparable(core::Json line, const std::string& directory) {

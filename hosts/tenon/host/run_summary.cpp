@@ -119,9 +119,13 @@ std::string training(const engine::RunOutcome& outcome) {
     return fmt::format("was complete: {}, {}", counted(static_cast<std::size_t>(outcome.epochs), "epoch"),
                        counted(static_cast<std::size_t>(outcome.steps), "step"));
   }
-  return fmt::format("{}, {} in {}, {:.0f} samples/s", counted(static_cast<std::size_t>(outcome.epochs), "epoch"),
+  const std::string memory =
+      outcome.peak_memory <= 0
+          ? ""
+          : fmt::format(", at most {} of memory", bytes_text(static_cast<uint64_t>(outcome.peak_memory)));
+  return fmt::format("{}, {} in {}, {:.0f} samples/s{}", counted(static_cast<std::size_t>(outcome.epochs), "epoch"),
                      counted(static_cast<std::size_t>(outcome.steps), "step"), duration(outcome.train_seconds),
-                     outcome.samples_per_second);
+                     outcome.samples_per_second, memory);
 }
 
 std::string verified(const engine::ExportOutcome& outcome) {
@@ -169,6 +173,7 @@ core::Json outcome_json(const engine::RunOutcome& outcome) {
   json["preflight_seconds"] = outcome.preflight_seconds;
   json["train_seconds"] = outcome.train_seconds;
   json["samples_per_second"] = outcome.samples_per_second;
+  json["peak_memory"] = outcome.peak_memory;
   json["checkpoint"] = outcome.last_checkpoint.string();
   json["tested_checkpoint"] = outcome.checkpoint.string();
   json["tested_checkpoint_is_best"] = outcome.checkpoint_is_best;

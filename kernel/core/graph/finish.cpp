@@ -191,6 +191,7 @@ Json list_of(const std::vector<PredictedOutput>& outputs) {
   Json list = Json::array();
   for (const PredictedOutput& each : outputs) {
     list.push_back({{"name", each.name}, {"from", each.source + "." + each.output}, {"as", name_of(each.form)}});
+    if (each.axis) list.back()["axis"] = *each.axis;
   }
   return list;
 }

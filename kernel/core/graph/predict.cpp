@@ -38,6 +38,16 @@ class OutputReader {
   }
 
  private:
+  void read_axis(DraftOutput& output, const std::string& pointer, const Json& value) {
+    const Json* const axis = find_member(value, "axis");
+    if (axis == nullptr || !axis->is_number_integer()) return;
+    output.output.axis = axis->get<int64_t>();
+    if (output.output.form == Form::kSoftmax || output.output.form == Form::kArgmax) return;
+    draft_.add(
+        draft_.at_value(pointer + "/axis", "unused-key",
+                        fmt::format("\"axis\" is that of the classes: {} has none", name_of(output.output.form))));
+  }
+
   void add(const std::string& pointer, const std::string& name, const Json& value) {
     DraftOutput each;
     each.output.name = name;
@@ -52,6 +62,7 @@ class OutputReader {
       for (const Form form : kForms) {
         if (as != nullptr && *as == name_of(form)) each.output.form = form;
       }
+      read_axis(each, pointer, value);
     }
     if (!names_.insert(name).second) {
       draft_.add(draft_.at_value(value.is_object() ? pointer + "/name" : pointer, "duplicate",

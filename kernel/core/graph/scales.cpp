@@ -18,7 +18,7 @@
 namespace tenon::core {
 namespace {
 
-/// A field as a transform calls it.
+/// A field as a transform, or a dataset, calls it.
 struct FieldOf {
   NodeId transform = 0;
   std::string field;
@@ -33,7 +33,7 @@ struct Mixture {
 /// What lies behind a field of the batch, seen from the end of the stream.
 struct Trail {
   std::vector<FieldOf> rescaled;       ///< What brought it to another scale, the last one first.
-  std::optional<FieldOf> categorical;  ///< What made numbers of its texts.
+  std::optional<FieldOf> categorical;  ///< What made numbers of its texts, or a dataset that knows its classes.
   std::optional<Mixture> mixture;      ///< Where the trail ends, as no one scale lies behind it.
 };
 
@@ -89,7 +89,11 @@ class ScaleFinder {
     // Nodes on a circle, which has been told, come back to themselves.
     for (std::size_t left = draft_.nodes.size(); left > 0; --left, id = draft_.nodes[id].feeds.front()) {
       const DraftNode& at = draft_.nodes[id];
-      if (at.node.info == nullptr || at.feeds.empty()) break;
+      if (at.node.info == nullptr) break;
+      if (at.node.kind == "dataset" && !trail.categorical && at.node.info->has_ability(Categorical::kAbility)) {
+        trail.categorical = {draft_.owner_of(id), field};
+      }
+      if (at.feeds.empty()) break;
       if (at.feeds.size() > 1) {
         trail.mixture = mixture_of_streams(id, field, seen);
         break;

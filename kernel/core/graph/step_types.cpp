@@ -39,6 +39,10 @@ class StepTyper {
       if (!found.open) draft_.add(field_error(path, output.wire, *found.values));
       return;
     }
+    if (is_list(output.wire, found.value->type)) {
+      report_list(path, output.wire, *found.value);
+      return;
+    }
     using Form = PredictedOutput::Form;
     const Form form = output.output.form;
     if (form == Form::kValue) return;
@@ -116,6 +120,25 @@ class StepTyper {
       if (value.name == wire.wire.output) found.value = &value;
     }
     return found;
+  }
+
+  /// A field that the loader joins from the samples' lists: its first axis alone is of no name.
+  [[nodiscard]] static bool is_list(const DraftWire& wire, const ValueType& type) {
+    return wire.wire.from_batch() && !type.head.empty() && !type.head.front().fixed() &&
+           type.head.front().symbol.empty();
+  }
+
+  /// Of predict, which shows rows.
+  void report_list(const DraftPath& path, const DraftWire& wire, const TypedValue& value) {
+    Diagnostic diagnostic = draft_.at_value(
+        wire.pointer, "shape-mismatch",
+        fmt::format(
+            "predict shows a row a sample, but \"batch.{}\" is {}, the lists of all samples one behind the other",
+            wire.wire.output, to_string(value.type)));
+    diagnostic.label = fmt::format("\"pad\" of loader {} in the place of \"lists\"", core::quoted(path.path.loader));
+    draft_.point_at(diagnostic, value.from,
+                    fmt::format("{} gives the lists", core::quoted(draft_.nodes[value.from].node.name)));
+    draft_.add(std::move(diagnostic));
   }
 
   void note(const DraftPath& path, NodeId id, std::string key, Diagnostic diagnostic) {

@@ -13,11 +13,13 @@
 #include <csignal>
 #include <cstring>
 #include <fstream>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include <core/process/parent.hpp>
 #include <core/storage/file.hpp>
 #include <tenon/error.hpp>
 
@@ -55,6 +57,21 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   for (std::string& text : texts) all.push_back(text.data());
   all.push_back(nullptr);
   return all;
+}
+
+/// With the number of this process, by which a child sees whether its parent has gone already.
+std::vector<std::string> environment_for_child(const ChildSetup& setup) {
+  const std::string prefix = std::string(kParentVariable) + "=";
+  std::vector<std::string> variables;
+  if (setup.environment) {
+    variables = *setup.environment;
+  } else {
+    for (char** each = environ; *each != nullptr; ++each) {
+      if (!std::string_view(*each).starts_with(prefix)) variables.emplace_back(*each);
+    }
+  }
+  variables.push_back(prefix + std::to_string(::getpid()));
+  return variables;
 }
 
 Error cannot_start(const std::filesystem::path& program, int error) {
@@ -122,10 +139,10 @@ class Running {
       : program_(program) {
     std::vector<std::string> texts{program.string()};
     texts.insert(texts.end(), arguments.begin(), arguments.end());
-    std::vector<std::string> variables = setup.environment.value_or(std::vector<std::string>());
+    std::vector<std::string> variables = environment_for_child(setup);
     const FileActions actions(messages, output);
     const int error = posix_spawn(&child_, program.c_str(), actions.get(), nullptr, pointers(texts).data(),
-                                  setup.environment ? pointers(variables).data() : environ);
+                                  pointers(variables).data());
     if (error != 0) throw cannot_start(program, error);
   }
   Running(const Running&) = delete;

@@ -23,7 +23,8 @@ inline constexpr std::chrono::seconds kNoLimit{std::chrono::years(10)};
 
 /// What few children need.
 struct ChildSetup {
-  /// "NAME=VALUE", each; without it, this process's environment.
+  /// "NAME=VALUE", each; without it, this process's environment. In any case kParentVariable comes on top,
+  /// for end_with_parent().
   std::optional<std::vector<std::string>> environment{};
   /// Called with each line of standard output as it comes, without its end; a last line that does not end counts.
   /// Without it, standard output is closed. What it throws ends the child and passes through run_child.

@@ -70,6 +70,12 @@ AtomicFile::~AtomicFile() {
   if (!temporary_.empty()) ::unlink(temporary_.c_str());
 }
 
+void AtomicFile::replace_head(std::string_view text) {
+  if (::lseek(file_.get(), 0, SEEK_SET) < 0) throw storage_error("write", path_, errno);
+  write(text);
+  if (::lseek(file_.get(), 0, SEEK_END) < 0) throw storage_error("write", path_, errno);
+}
+
 void AtomicFile::commit() {
   if (::fsync(file_.get()) != 0) throw storage_error("write", path_, errno);
   if (const int error = file_.close(); error != 0) throw storage_error("write", path_, error);

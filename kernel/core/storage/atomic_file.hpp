@@ -23,6 +23,9 @@ class AtomicFile {
   void write(std::span<const std::byte> bytes) { write_all(file_, bytes, path_); }
   void write(std::string_view text) { write(bytes_of(text)); }
 
+  /// Puts other bytes in the place of the first ones, of which there are at least as many.
+  void replace_head(std::string_view text);
+
   /// fsync, rename over what was there, fsync of the folder.
   void commit();
 

@@ -248,13 +248,13 @@ void BatchJob::refuse_shapes(std::size_t index, std::size_t task) const {
       advice += fmt::format(" or \"lists\": [\"{}\"]", field.name);
     }
   }
-  throw DataError(
-      ErrorCode::kData,
-      fmt::format("field \"{}\" has different shapes within batch {} of epoch {} of \"{}\": sample {} has "
-                  "{}, sample {}, the first of the batch, has {}; {}",
-                  field.name, request_.index, request_.epoch, stream_.dataset_node(), request_.samples[task],
-                  text(sizes_of(index, task)), request_.samples[first], text(sizes_of(index, first)), advice),
-      "", field.name);
+  throw DataError(ErrorCode::kData,
+                  fmt::format("field \"{}\" has different shapes within batch {} of epoch {} of \"{}\": {} has "
+                              "{}, {}, the first of the batch, has {}; {}",
+                              field.name, request_.index, request_.epoch, stream_.dataset_node(),
+                              stream_.describe_sample(request_.samples[task]), text(sizes_of(index, task)),
+                              stream_.describe_sample(request_.samples[first]), text(sizes_of(index, first)), advice),
+                  "", field.name);
 }
 
 }  // namespace tenon::engine

@@ -81,6 +81,8 @@ BatchJob::BatchJob(const Stream& stream, const BatchLayout& layout, std::deque<W
         static_cast<int64_t>(std::max<std::size_t>(kBytesCopiedAtOnce / std::max<std::size_t>(bytes, 1), 1));
     tasks_ = (tasks_ + copied_at_once_ - 1) / copied_at_once_;
     left_ = tasks_;
+  } else {
+    fetches_ahead_ = stream.in_memory();
   }
 }
 
@@ -89,8 +91,13 @@ void BatchJob::run(int64_t task, int worker) noexcept {
   // Behind a failed sample none is needed: an earlier one speaks for the batch.
   if (task <= first_failure_.load(std::memory_order_relaxed)) {
     if (copied_at_once_ > 0) {
-      copy(task);
+      copy(task, own);
     } else {
+      const auto next = static_cast<std::size_t>(task) + 1;
+      if (fetches_ahead_ && next < request_.samples.size()) {
+        own.sample.store(request_.samples[next], std::memory_order_relaxed);
+        stream_.prefetch(request_.samples[next]);
+      }
       make(static_cast<std::size_t>(task), own);
     }
     own.sample.store(-1, std::memory_order_relaxed);
@@ -101,7 +108,7 @@ void BatchJob::run(int64_t task, int worker) noexcept {
   }
 }
 
-void BatchJob::copy(int64_t task) {
+void BatchJob::copy(int64_t task, Worker& own) {
   const auto begin = static_cast<std::size_t>(task * copied_at_once_);
   const std::size_t count = std::min(static_cast<std::size_t>(copied_at_once_), request_.samples.size() - begin);
   try {
@@ -110,7 +117,7 @@ void BatchJob::copy(int64_t task) {
     for (const Field& field : fields_) {
       places.push_back(field.data + begin * field.stride);
     }
-    stream_.copy(std::span(request_.samples).subspan(begin, count), places);
+    stream_.copy(std::span(request_.samples).subspan(begin, count), places, own.sample);
   } catch (const DataError& error) {
     fail({task, error.code(), error.what(), error.node()});
   } catch (const std::exception& error) {
@@ -260,10 +267,7 @@ Batch BatchJob::finish() {
 }
 
 void BadSampleCount::take(const Batch& batch) {
-  if (batch.epoch != epoch_ || batch.index <= index_) {
-    in_epoch_ = 0;
-    first_.clear();
-  }
+  if (batch.epoch != epoch_ || batch.index <= index_) in_epoch_ = 0;
   epoch_ = batch.epoch;
   index_ = batch.index;
   for (const BadSample& bad : batch.bad) {
@@ -274,9 +278,8 @@ void BadSampleCount::take(const Batch& batch) {
                       bad.node);
     }
     ++in_epoch_;
-    if (first_.size() < kFirst) {
-      first_.push_back(bad);
-    }
+    ++untold_.count;
+    if (untold_.first.size() < BadSamples::kFirst) untold_.first.push_back(bad);
   }
 }
 

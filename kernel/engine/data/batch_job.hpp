@@ -1,5 +1,5 @@
-// Making one batch: a task a sample, each writing to its own place in the batch's slot where that is known; the last one
-// to end puts the rest together.
+// Making one batch: a task a sample, each writing to its own place in the batch's slot where that is known; the last
+// one to end puts the rest together.
 #pragma once
 
 #include <atomic>
@@ -55,9 +55,12 @@ class BatchJob final : public Job {
   [[nodiscard]] int64_t tasks() const noexcept override { return tasks_; }
   void run(int64_t task, int worker) noexcept override;
 
-  /// The batch, after all tasks; once. \throws DataError of the first sample that failed, or (kData) when shapes differ;
-  /// Error (kMemory).
+  /// The batch, after all tasks; once. \throws DataError of the first sample that failed, or (kData) when shapes
+  /// differ; Error (kMemory).
   [[nodiscard]] Batch finish();
+
+  /// Bytes that the batch takes in memory: after all tasks, before finish().
+  [[nodiscard]] std::size_t bytes() const noexcept { return slot_->bytes(); }
 
  private:
   class Place;
@@ -77,7 +80,7 @@ class BatchJob final : public Job {
 
   [[nodiscard]] std::optional<Failure> make(std::size_t task, const SampleKey& key, Worker& own);
   void make(std::size_t task, Worker& own);
-  void copy(int64_t task);
+  void copy(int64_t task, Worker& own);
   void substitute(std::size_t task, Failure failure, Worker& own);
   void lose(std::size_t task, Failure failure, int64_t substitute);
   void fail(Failure failure);
@@ -103,6 +106,7 @@ class BatchJob final : public Job {
   std::shared_ptr<BatchSlot> slot_;
   Request request_;
   int64_t copied_at_once_ = 0;  // samples of a task where items are copied, else 0
+  bool fetches_ahead_ = false;  // of a dataset in memory, behind which there are transforms
   int64_t tasks_ = 0;
   std::atomic<int64_t> left_;  // tasks
   std::vector<Field> fields_;
@@ -114,6 +118,14 @@ class BatchJob final : public Job {
   std::vector<std::size_t> kept_;                       // tasks whose sample is in the batch
   Batch batch_;
   std::exception_ptr error_;  // of assemble()
+};
+
+/// Bad samples, for people.
+struct BadSamples {
+  static constexpr std::size_t kFirst = 5;
+
+  int64_t count = 0;
+  std::vector<BadSample> first;  ///< Of them, at most kFirst.
 };
 
 /// Bad samples, counted against what an epoch may have. All calls from one thread, batches in order.
@@ -129,17 +141,15 @@ class BadSampleCount {
   /// Of the epoch of the last batch.
   [[nodiscard]] int64_t in_epoch() const noexcept { return in_epoch_; }
 
-  /// The first ones of that epoch, kFirst at most: for the log.
-  [[nodiscard]] std::span<const BadSample> first() const noexcept { return first_; }
-
-  static constexpr std::size_t kFirst = 5;
+  /// All since the last call, of whatever epochs.
+  [[nodiscard]] BadSamples take_untold() { return std::exchange(untold_, {}); }
 
  private:
   std::optional<core::BadSampleParams> params_;
   int64_t epoch_ = -1;
   int64_t index_ = -1;
   int64_t in_epoch_ = 0;
-  std::vector<BadSample> first_;
+  BadSamples untold_;
 };
 
 }  // namespace tenon::engine

@@ -3,15 +3,16 @@
 
 #include <algorithm>
 #include <new>
+#include <span>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include <engine/data/hanging.hpp>
 #include <engine/data/machine.hpp>
 #include <tenon/error.hpp>
-#include <tenon/quantity.hpp>
 
 namespace tenon::engine {
 namespace {
@@ -93,7 +94,26 @@ class Stopwatch {
 
 double seconds(nanoseconds time) { return std::chrono::duration<double>(time).count(); }
 
+/// Of one field of a full batch; 0 where an axis is free.
+std::size_t bytes_of(const FieldSpec& output, int64_t samples) {
+  std::size_t bytes = size_of(output.dtype) * static_cast<std::size_t>(samples);
+  for (const Dim& dim : std::span(output.shape).subspan(1)) {
+    bytes *= static_cast<std::size_t>(dim.fixed() ? dim.size : 0);
+  }
+  return bytes;
+}
+
 }  // namespace
+
+std::size_t most_bytes(const Stream& stream, const LoaderOptions& options) {
+  const BatchPlan plan{stream.size(), options.batch, options.last, options.rank, options.world, options.limit};
+  const BatchLayout layout(stream.fields(), plan.capacity(), options.collate);
+  std::size_t batch = 0;
+  for (const FieldSpec& output : layout.outputs) batch += bytes_of(output, layout.capacity);
+  const auto memory = static_cast<std::size_t>(options.memory);
+  batch = std::max(batch, memory / 2);
+  return std::max(batch, memory) + 2 * batch;
+}
 
 Loader::Loader(const Stream& stream, LoaderOptions options) try
     : stream_(stream),
@@ -122,7 +142,6 @@ void Loader::start(int64_t epoch, int64_t first_batch, int64_t epochs) {
   }
   if (ended_by_) throw DataError(*ended_by_);
   pool_.clear();
-  under_way_.clear();
   order_.reset();
   epochs_ = epochs;
   epoch_ = ahead_epoch_ = epoch;
@@ -149,8 +168,7 @@ std::optional<Batch> Loader::next() {
     return std::nullopt;
   }
   if (tuner_) tune();
-  std::shared_ptr<Job> job;
-  std::shared_ptr<BatchSlot> slot;
+  std::shared_ptr<Job> taken;
   {
     const Stopwatch watch(waited_);
     // One more than is made ahead: the one that is taken now. Where memory has no room for two, one at a time.
@@ -160,9 +178,7 @@ std::optional<Batch> Loader::next() {
       pool_.wake();
       await();
     }
-    job = pool_.take();
-    slot = std::move(under_way_.front());
-    under_way_.pop_front();
+    taken = pool_.take();
     if (alone) {
       try {
         fill(ahead());
@@ -175,9 +191,10 @@ std::optional<Batch> Loader::next() {
     ++delivered_;
   }
   returned_ = Clock::now();
-  note_size(*slot);
-  Batch batch = static_cast<BatchJob&>(*job).finish();
-  if (job->tasks() > 0) samples_per_task_ = static_cast<double>(batch.samples) / static_cast<double>(job->tasks());
+  auto& job = static_cast<BatchJob&>(*taken);
+  note_size(job);
+  Batch batch = job.finish();
+  if (job.tasks() > 0) samples_per_task_ = static_cast<double>(batch.samples) / static_cast<double>(job.tasks());
   bad_samples_.take(batch);
   return batch;
 }
@@ -203,17 +220,6 @@ bool Loader::end() {
   return !pool_.abandoned();
 }
 
-std::vector<int64_t> Loader::in_progress() const {
-  std::vector<int64_t> samples;
-  for (const Worker& worker : parts_->workers) {
-    const int64_t sample = worker.sample.load(std::memory_order_relaxed);
-    if (sample >= 0) {
-      samples.push_back(sample);
-    }
-  }
-  return samples;
-}
-
 LoaderFacts Loader::facts() const {
   const TaskPool::Work work = pool_.work();
   LoaderFacts facts;
@@ -223,6 +229,7 @@ LoaderFacts Loader::facts() const {
   facts.workers = pool_.threads();
   facts.cores = options_.cores;
   facts.prefetch = options_.prefetch;
+  facts.memory = options_.memory;
   facts.ahead = ahead();
   facts.batch_bytes = batch_bytes_;
   facts.batches = delivered_;
@@ -239,12 +246,12 @@ int64_t Loader::ahead() const noexcept {
   return std::clamp<int64_t>(options_.memory / batch_bytes_, 1, options_.prefetch);
 }
 
-void Loader::note_size(const BatchSlot& slot) {
-  if (!sizes_known_) batch_bytes_ = std::max(batch_bytes_, static_cast<int64_t>(slot.bytes()));
+void Loader::note_size(const BatchJob& job) {
+  if (!sizes_known_) batch_bytes_ = std::max(batch_bytes_, static_cast<int64_t>(job.bytes()));
 }
 
-/// All cores are there for the first batch. For data in memory one thread makes it; what is ready before it is worth while
-/// to have threads needs none. What may wait for a disk always has a thread: nothing else finds out that it hangs.
+/// All cores are there for the first batch. For data in memory one thread makes it; what is ready before it is worth
+/// while to have threads needs none. What may wait for a disk always has a thread: nothing else finds out that it hangs.
 void Loader::choose_threads() {
   chosen_ = true;
   if (stream_.in_memory()) {
@@ -313,18 +320,7 @@ void Loader::require_progress() {
   const int64_t sample = parts_->workers[static_cast<std::size_t>(*worker)].sample.load(std::memory_order_relaxed);
   const core::Breadcrumb call = pool_.call_of(*worker);
   pool_.abandon(kGrace);
-  const bool placed = call.callee != nullptr && *call.callee->node != '\0';
-  const std::string place =
-      placed ? fmt::format("\"{}\" ({}), ", call.callee->node, call.callee->component) : std::string();
-  const std::string inner =
-      placed && call.sample >= 0 && call.sample != sample ? fmt::format(", there sample {}", call.sample) : "";
-  ended_by_ = DataError(
-      ErrorCode::kData,
-      fmt::format(
-          "{}sample {} of \"{}\"{}: it has been under way for more than {}, the loader's \"sample_timeout\"; look "
-          "at that sample and at what it is read from, or allow more time",
-          place, sample, stream_.dataset_node(), inner, to_string(Time{seconds(options_.sample_timeout)})),
-      placed ? call.callee->node : stream_.dataset_node());
+  ended_by_ = hanging_error(stream_, sample, call, options_.sample_timeout);
   throw DataError(*ended_by_);
 }
 
@@ -355,12 +351,9 @@ void Loader::submit_next() {
   const int64_t epoch = options_.same_epoch ? 0 : ahead_epoch_;
   if (order_ == nullptr) order_ = take_order(epoch);
   const Slice slice = plan_.slice(ahead_batch_);
-  std::shared_ptr<BatchSlot> slot = slots_->acquire();
-  auto job = std::make_shared<BatchJob>(
-      stream_, parts_->layout, parts_->workers, slot,
-      BatchJob::request(order_, slice, epoch, options_.same_epoch ? 1 : epochs_, ahead_batch_));
-  under_way_.push_back(std::move(slot));
-  pool_.submit_quietly(std::move(job));
+  pool_.submit_quietly(std::make_shared<BatchJob>(
+      stream_, parts_->layout, parts_->workers, slots_->acquire(),
+      BatchJob::request(order_, slice, epoch, options_.same_epoch ? 1 : epochs_, ahead_batch_)));
   const LoaderReads::Place place{ahead_epoch_, ahead_batch_};
   if (!reads_.first || place < *reads_.first) reads_.first = place;
   reads_.samples += slice.size();

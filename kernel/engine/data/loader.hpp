@@ -52,6 +52,11 @@ struct LoaderOptions {
   std::shared_ptr<const void> keep = {};
 };
 
+/// Bytes that batches take at most while a loader with these options works and its caller keeps one of them: those made
+/// ahead, the one that is being taken and the one that is kept. Where sizes are not known before, up to half of
+/// `memory` for a batch. The stream's dataset is open. \throws as BatchLayout does
+[[nodiscard]] std::size_t most_bytes(const Stream& stream, const LoaderOptions& options);
+
 /// What was asked of a stream since a loader was made: proof of where it began.
 struct LoaderReads {
   int64_t samples = 0;
@@ -68,8 +73,8 @@ struct LoaderReads {
 
 /// One reader of a stream. Its threads live as long as it does. All calls from one thread.
 ///
-/// Made ahead are at most `prefetch` batches, and no more than fit into `memory`, but one in any case. The size of a batch
-/// is known where every axis is; else it is that of the largest one so far.
+/// Made ahead are at most `prefetch` batches, and no more than fit into `memory`, but one in any case. The size of a
+/// batch is known where every axis is; else it is that of the largest one so far.
 class Loader {
  public:
   /// The stream's dataset is open; the stream outlives the loader, unless LoaderOptions::keep is the one that owns it.
@@ -91,8 +96,9 @@ class Loader {
 
   /// The next batch; nothing at the end of each epoch, after which the next call goes on with the epoch that follows;
   /// nothing for good after the last. A sample that failed is reported at its batch, once, the first of the batch for
-  /// all, or, where bad samples are tolerated, the first one too many; the next call then goes on behind that batch. A sample that takes longer than the limit while this waits ends
-  /// the loader, and its error comes from every further call. \throws Error (kData)
+  /// all, or, where bad samples are tolerated, the first one too many; the next call then goes on behind that batch. A
+  /// sample that takes longer than the limit while this waits ends the loader, and its error comes from every further
+  /// call. \throws Error (kData)
   [[nodiscard]] std::optional<Batch> next();
 
   /// Waits no longer than `limit` for next() to have its answer ready, so that a caller can look at signals and
@@ -104,17 +110,14 @@ class Loader {
   /// LoaderOptions::keep: whatever they read must not be destroyed.
   bool end();
 
-  /// Dataset indices of the samples that threads are on at this moment: whom to blame when wait() goes on for too long.
-  [[nodiscard]] std::vector<int64_t> in_progress() const;
-
   /// Samples that were handed to threads or read, delivered or not.
   [[nodiscard]] const LoaderReads& reads() const noexcept { return reads_; }
 
   /// Time spent in next() and wait() so far: what training lost to data.
   [[nodiscard]] std::chrono::nanoseconds waited() const noexcept { return waited_; }
 
-  /// Samples that could not be made, of the epoch of the last batch.
-  [[nodiscard]] const BadSampleCount& bad_samples() const noexcept { return bad_samples_; }
+  /// Samples of the batches since the last call that could not be made, and were left out or replaced.
+  [[nodiscard]] BadSamples take_bad_samples() { return bad_samples_.take_untold(); }
 
   /// What it takes and what it measured so far.
   [[nodiscard]] LoaderFacts facts() const;
@@ -141,7 +144,7 @@ class Loader {
   std::shared_ptr<const EpochOrder> take_order(int64_t epoch);
   void prepare_order();
   [[nodiscard]] int64_t ahead() const noexcept;
-  void note_size(const BatchSlot& slot);
+  void note_size(const BatchJob& job);
   void choose_threads();
   void tune();
   void begin_window();
@@ -155,7 +158,6 @@ class Loader {
   BatchPlan plan_;
   std::shared_ptr<Parts> parts_;
   std::shared_ptr<SlotPool> slots_;
-  std::deque<std::shared_ptr<BatchSlot>> under_way_;  // slots of the jobs in the pool
   bool sizes_known_ = false;
   int64_t batch_bytes_ = 0;  // of the largest so far, or of all
   std::chrono::nanoseconds waited_{0};

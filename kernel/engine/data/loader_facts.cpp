@@ -32,7 +32,11 @@ std::string rate_text(double samples_per_second) {
                                   : fmt::format("{:.0f} samples/s", samples_per_second);
 }
 
-std::string size_text(int64_t bytes) { return fmt::format("{:.3g} MiB", static_cast<double>(bytes) / 0x1p20); }
+std::string size_text(int64_t bytes) {
+  if (bytes < int64_t{1} << 20) return fmt::format("{:.3g} KiB", static_cast<double>(bytes) / 0x1p10);
+  return bytes < int64_t{1} << 30 ? fmt::format("{:.3g} MiB", static_cast<double>(bytes) / 0x1p20)
+                                  : fmt::format("{:.3g} GiB", static_cast<double>(bytes) / 0x1p30);
+}
 
 double sample_seconds(const LoaderFacts& facts) { return share(facts.wall, static_cast<double>(facts.samples)); }
 
@@ -71,6 +75,16 @@ std::string cause_of(const LoaderFacts& facts) {
 
 double LoaderFacts::samples_per_second() const noexcept {
   return share(static_cast<double>(samples) * std::max(workers, 1), wall);
+}
+
+std::string describe_start(const LoaderFacts& facts) {
+  if (!facts.automatic && facts.workers == 0) {
+    return fmt::format("loader \"{}\": no threads, each batch is made when training asks for it", facts.node);
+  }
+  return fmt::format("loader \"{}\": {}, at most {} or {} ahead", facts.node,
+                     facts.automatic ? "as many threads as help" : threads_text(facts.workers),
+                     facts.prefetch == 1 ? "1 batch" : fmt::format("{} batches", facts.prefetch),
+                     size_text(facts.memory));
 }
 
 std::string describe_choice(const LoaderFacts& facts) {

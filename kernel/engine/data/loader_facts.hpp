@@ -16,6 +16,7 @@ struct LoaderFacts {
   int workers = 0;       ///< Threads at present; 0: the trainer makes the batches.
   int cores = 1;         ///< That this process may use.
   int64_t prefetch = 0;
+  int64_t memory = 0;       ///< Bytes that the batches made ahead take at most.
   int64_t ahead = 0;        ///< Batches that may be made ahead: `prefetch`, or fewer for want of memory.
   int64_t batch_bytes = 0;  ///< Of the largest batch so far; 0: none was made.
   int64_t batches = 0;      ///< Delivered.
@@ -26,6 +27,9 @@ struct LoaderFacts {
   /// Samples a second that so many threads can give, as long as there are cores for them; 0 when none was made.
   [[nodiscard]] double samples_per_second() const noexcept;
 };
+
+/// What the pipeline asks for, before the first batch: "loader "train": 2 threads, at most 4 batches or 1 GiB ahead".
+[[nodiscard]] std::string describe_start(const LoaderFacts& facts);
 
 /// "loader "train": 2 threads, chosen for 2 cores: a sample takes 1.4 ms, 97 % of that on a core".
 [[nodiscard]] std::string describe_choice(const LoaderFacts& facts);

@@ -90,6 +90,16 @@ int usable_cores() {
   return quota ? std::clamp(static_cast<int>(std::ceil(std::min(*quota, 1e6))), 1, cores) : cores;
 }
 
+int64_t peak_memory() {
+  // Not ru_maxrss of getrusage(), which begins with what the program had that started this one.
+  std::istringstream lines(content_of("/proc/self/status"));
+  for (std::string name; lines >> name; std::getline(lines, name)) {
+    int64_t kilobytes = 0;
+    if (name == "VmHWM:" && lines >> kilobytes) return kilobytes * 1024;
+  }
+  return 0;
+}
+
 void give_way() noexcept {
   const auto self = static_cast<id_t>(gettid());  // under Linux a priority belongs to a thread
   static_cast<void>(setpriority(PRIO_PROCESS, self, kNice));

@@ -16,9 +16,9 @@ using Allocator = std::function<std::shared_ptr<void>(std::size_t bytes)>;
 /// Plain host memory, aligned to 64 bytes. \throws std::bad_alloc
 [[nodiscard]] std::shared_ptr<void> host_memory(std::size_t bytes);
 
-/// Memory from `preferred` as long as it has some, and no more than `most` bytes of it are in use; else plain host memory.
-/// `warn` is told once, in words for people, when there is no more of the preferred: with its error, or that `most` are in
-/// use. It is called on whichever thread comes upon it. [any thread]
+/// Memory from `preferred` as long as it has some, and no more than `most` bytes of it are in use; else plain host
+/// memory. `warn` is told once, in words for people, when there is no more of the preferred: with its error, or that
+/// `most` are in use. It is called on whichever thread comes upon it. [any thread]
 [[nodiscard]] Allocator preferring(Allocator preferred, std::size_t most, std::function<void(const std::string&)> warn);
 
 /// Scratch memory for one sample at a time. After the first samples it asks the system for nothing. One thread.

@@ -48,8 +48,8 @@ struct BatchPlan {
   [[nodiscard]] int64_t capacity() const noexcept;
 };
 
-/// The key of the random numbers of an epoch's order. `node` is the loader's name in the pipeline: another node's presence
-/// changes nothing.
+/// The key of the random numbers of an epoch's order. `node` is the loader's name in the pipeline: another node's
+/// presence changes nothing.
 [[nodiscard]] uint64_t order_key(uint64_t seed, std::string_view node, int64_t epoch) noexcept;
 
 /// Draws one sample; immutable, any thread.
@@ -67,8 +67,8 @@ class Draw {
 /// The order of one epoch: position → sample. Immutable; any thread.
 class EpochOrder {
  public:
-  /// Each item once: shuffled by a keyed Fisher–Yates (Durstenfeld, CACM 1964) over Philox, else the dataset's own order,
-  /// which takes no memory.
+  /// Each item once: shuffled by a keyed Fisher–Yates (Durstenfeld, CACM 1964) over Philox, else the dataset's own
+  /// order, which takes no memory.
   EpochOrder(int64_t items, bool shuffle, uint64_t seed, std::string_view node, int64_t epoch);
 
   /// Each position is drawn by itself, so that samples repeat; takes no memory.
@@ -92,8 +92,8 @@ class EpochOrder {
   /// position, so that nothing before it has to be looked at.
   [[nodiscard]] int64_t occurrence(int64_t position) const noexcept { return repeats_ ? position : 0; }
 
-  /// A sample of this epoch in place of that at `position`, which cannot be made: the `attempt`-th choice, from 0. May be
-  /// that very sample.
+  /// A sample of this epoch in place of that at `position`, which cannot be made: the `attempt`-th choice, from 0. May
+  /// be that very sample.
   [[nodiscard]] int64_t substitute(int64_t position, int attempt) const noexcept;
 
   /// The occurrence of a substitute: no position has it.

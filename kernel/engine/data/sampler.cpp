@@ -99,6 +99,7 @@ Sampler::Sampler(OrderOptions options, OrderColumns columns) : options_(std::mov
   }
   samples_ = options_.items;
   if (options_.sampler) {
+    if (options_.items < 1) refuse(options_, ErrorCode::kData, "its dataset is empty: there is nothing to draw", "");
     const core::SamplerParams& sampler = *options_.sampler;
     samples_ = sampler.samples.value_or(options_.items);
     if (sampler.weights) {

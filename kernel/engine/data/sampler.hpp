@@ -30,8 +30,8 @@ struct OrderColumns {
   std::vector<int64_t> lengths;  ///< of buckets.field
 };
 
-/// Makes the orders of all epochs. Besides the order that is in use, 8 bytes a sample where no sample repeats, it keeps 8
-/// bytes an item for weights and classes each, and 4 for lengths. Immutable; any thread.
+/// Makes the orders of all epochs. Besides the order that is in use, 8 bytes a sample where no sample repeats, it keeps
+/// 8 bytes an item for weights and classes each, and 4 for lengths. Immutable; any thread.
 class Sampler {
  public:
   /// \throws Error: kConfig with the pointer of a parameter that the dataset cannot fulfil; kData for weights that are

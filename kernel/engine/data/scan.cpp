@@ -19,6 +19,7 @@
 #include <fmt/ranges.h>
 
 #include <core/text/suggest.hpp>
+#include <engine/data/hanging.hpp>
 #include <engine/data/kept_sample.hpp>
 #include <engine/data/task_pool.hpp>
 #include <tenon/error.hpp>
@@ -26,7 +27,6 @@
 namespace tenon::engine {
 namespace {
 
-constexpr int64_t kChunk = 32;
 constexpr std::chrono::milliseconds kPollInterval{50};
 
 /// A field to be read, and what becomes of each item's value; null for one that cannot be read. Any thread.
@@ -67,21 +67,39 @@ class Classes {
   std::unordered_map<Key, int32_t> numbers_;
 };
 
-/// Reads all items, a chunk a task.
+/// What is read and what it is brought into: shared with threads, which may outlive the call.
+struct Reading {
+  Reading(const Stream& stream, const ScanOptions& scan) : dataset(stream), tolerate(scan.tolerate), keep(scan.keep) {}
+
+  const Stream& dataset;
+  bool tolerate;
+  std::shared_ptr<const void> keep;
+  OrderColumns columns;
+  std::vector<Wanted> wanted;
+  std::mutex mutex;  // guards seen
+  Classes<std::string> seen;
+};
+
+/// Reads all items, each a task.
 class Scan final : public Job {
  public:
-  Scan(const Stream& dataset, const std::vector<Wanted>& wanted, bool tolerate, int workers)
-      : dataset_(dataset), wanted_(wanted), tolerate_(tolerate), items_(dataset.size()), first_failure_(items_) {
-    for (int i = 0; i < workers; ++i) readers_.emplace_back(dataset.fields());
+  Scan(std::shared_ptr<const Reading> reading, int workers)
+      : reading_(std::move(reading)), items_(reading_->dataset.size()), first_failure_(items_) {
+    for (int i = 0; i < workers; ++i) readers_.emplace_back(reading_->dataset.fields());
   }
 
-  [[nodiscard]] int64_t tasks() const noexcept override { return (items_ + kChunk - 1) / kChunk; }
+  [[nodiscard]] int64_t tasks() const noexcept override { return items_; }
 
-  void run(int64_t task, int worker) noexcept override {
-    const int64_t end = std::min(items_, (task + 1) * kChunk);
-    for (int64_t item = task * kChunk; item < end && item < first_failure_.load(std::memory_order_relaxed); ++item) {
-      read(item, readers_[static_cast<std::size_t>(worker)]);
-    }
+  void run(int64_t item, int worker) noexcept override {
+    if (item >= first_failure_.load(std::memory_order_relaxed)) return;
+    Reader& reader = readers_[static_cast<std::size_t>(worker)];
+    reader.item.store(item, std::memory_order_relaxed);
+    read(item, reader);
+  }
+
+  /// The item that a worker is on, or was on last.
+  [[nodiscard]] int64_t item_of(int worker) const noexcept {
+    return readers_[static_cast<std::size_t>(worker)].item.load(std::memory_order_relaxed);
   }
 
   /// After all tasks. \throws DataError
@@ -95,16 +113,17 @@ class Scan final : public Job {
     explicit Reader(const Spec& fields) : sample(fields) {}
     KeptSample sample;
     Workspace workspace;
+    std::atomic<int64_t> item{-1};
   };
 
   void read(int64_t item, Reader& reader) noexcept {
     try {
-      dataset_.run({item, 0, 1, 0}, reader.sample, reader.workspace);
-      for (const Wanted& each : wanted_) each.take(item, &reader.sample.values()[each.field]);
+      reading_->dataset.run({item, 0, 1, 0}, reader.sample, reader.workspace);
+      for (const Wanted& each : reading_->wanted) each.take(item, &reader.sample.values()[each.field]);
     } catch (const DataError& error) {
-      if (!tolerate_ || error.code() != ErrorCode::kData) return fail(item);
+      if (!reading_->tolerate || error.code() != ErrorCode::kData) return fail(item);
       unreadable_.fetch_add(1, std::memory_order_relaxed);
-      for (const Wanted& each : wanted_) each.take(item, nullptr);
+      for (const Wanted& each : reading_->wanted) each.take(item, nullptr);
     } catch (...) {
       fail(item);
     }
@@ -117,9 +136,7 @@ class Scan final : public Job {
     failure_ = std::current_exception();
   }
 
-  const Stream& dataset_;
-  const std::vector<Wanted>& wanted_;
-  bool tolerate_;
+  std::shared_ptr<const Reading> reading_;
   int64_t items_;
   std::deque<Reader> readers_;
   std::atomic<int64_t> first_failure_;
@@ -132,13 +149,18 @@ class Scan final : public Job {
 class ColumnReader {
  public:
   ColumnReader(const Stream& dataset, const Columns* index, const OrderOptions& options, const ScanOptions& scan)
-      : dataset_(dataset), index_(index), options_(options), scan_(scan) {}
+      : dataset_(dataset),
+        index_(index),
+        options_(options),
+        scan_(scan),
+        reading_(std::make_shared<Reading>(dataset, scan)),
+        columns_(reading_->columns) {}
 
   OrderColumns read() {
     if (options_.sampler && options_.sampler->weights) take_weights(*options_.sampler->weights);
     if (options_.sampler && options_.sampler->balance) take_classes(*options_.sampler->balance);
     if (options_.buckets) take_lengths(options_.buckets->field);
-    if (!wanted_.empty()) scan_all();
+    if (!reading_->wanted.empty()) scan_all();
     number_by_first();
     return std::move(columns_);
   }
@@ -169,10 +191,10 @@ class ColumnReader {
     const std::size_t field = want(name);
     const Dtype dtype = dataset_.fields()[field].dtype;
     columns_.weights.resize(items());
-    wanted_.push_back({field, [this, dtype](int64_t item, const Value* value) {
-                         columns_.weights[static_cast<std::size_t>(item)] =
-                             value == nullptr ? 0 : number_in(*value, dtype);
-                       }});
+    reading_->wanted.push_back({field, [to = reading_.get(), dtype](int64_t item, const Value* value) {
+                                  to->columns.weights[static_cast<std::size_t>(item)] =
+                                      value == nullptr ? 0 : number_in(*value, dtype);
+                                }});
   }
 
   void take_classes(const std::string& name) {
@@ -194,16 +216,17 @@ class ColumnReader {
     }
     const std::size_t field = want(name);
     const std::size_t element = size_of(dataset_.fields()[field].dtype);
-    wanted_.push_back({field, [this, element](int64_t item, const Value* value) {
-                         int32_t number = -1;
-                         if (value != nullptr) {
-                           const std::size_t bytes = static_cast<std::size_t>(elements(value->shape)) * element;
-                           const std::string key(static_cast<const char*>(value->data), bytes);
-                           const std::lock_guard lock(mutex_);
-                           number = seen_.number_of(key);
-                         }
-                         columns_.classes[static_cast<std::size_t>(item)] = number;
-                       }});
+    reading_->wanted.push_back({field, [to = reading_.get(), element](int64_t item, const Value* value) {
+                                  int32_t number = -1;
+                                  if (value != nullptr) {
+                                    const std::size_t bytes =
+                                        static_cast<std::size_t>(elements(value->shape)) * element;
+                                    const std::string key(static_cast<const char*>(value->data), bytes);
+                                    const std::lock_guard lock(to->mutex);
+                                    number = to->seen.number_of(key);
+                                  }
+                                  to->columns.classes[static_cast<std::size_t>(item)] = number;
+                                }});
   }
 
   void take_lengths(const std::string& name) {
@@ -215,20 +238,29 @@ class ColumnReader {
       }
     }
     columns_.lengths.resize(items());
-    wanted_.push_back({want(name), [this](int64_t item, const Value* value) {
-                         columns_.lengths[static_cast<std::size_t>(item)] = value == nullptr ? 0 : value->shape[0];
-                       }});
+    reading_->wanted.push_back({want(name), [to = reading_.get()](int64_t item, const Value* value) {
+                                  to->columns.lengths[static_cast<std::size_t>(item)] =
+                                      value == nullptr ? 0 : value->shape[0];
+                                }});
   }
 
   void scan_all() {
     const auto begin = std::chrono::steady_clock::now();
-    TaskPool pool(std::max(scan_.threads, 1), scan_.on_thread_start);  // one at least, so that somebody can poll
-    const auto job = std::make_shared<Scan>(dataset_, wanted_, scan_.tolerate, pool.workers());
+    const int threads = std::max(scan_.threads, 1);
+    TaskPool pool({threads, threads, scan_.on_thread_start, scan_.keep == nullptr ? nullptr : reading_});
+    const auto job = std::make_shared<Scan>(reading_, pool.workers());
     pool.submit(job);
-    while (!pool.wait(kPollInterval)) {
-      if (scan_.poll) scan_.poll();
+    try {
+      while (!pool.wait(kPollInterval)) {
+        if (scan_.poll) scan_.poll();
+        require_progress(pool, *job);
+      }
+      (void)pool.take();
+    } catch (...) {
+      pool.end();
+      if (pool.abandoned() && scan_.give_up) scan_.give_up();
+      throw;
     }
-    (void)pool.take();
     const int64_t unreadable = job->unreadable();
     if (!scan_.remark) return;
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
@@ -237,6 +269,12 @@ class ColumnReader {
                     "({:.1f} s{})",
                     options_.node, dataset_.size(), dataset_.dataset_node(), fmt::join(names_, " and "),
                     seconds.count(), unreadable == 0 ? "" : fmt::format("; {} of them cannot be read", unreadable)));
+  }
+
+  void require_progress(TaskPool& pool, const Scan& job) const {
+    if (scan_.sample_timeout <= std::chrono::nanoseconds::zero()) return;
+    const std::optional<int> worker = pool.overdue(scan_.sample_timeout);
+    if (worker) throw hanging_error(dataset_, job.item_of(*worker), pool.call_of(*worker), scan_.sample_timeout);
   }
 
   /// The numbers that threads gave out as they came become those of the items' order.
@@ -251,11 +289,9 @@ class ColumnReader {
   const Columns* index_;
   const OrderOptions& options_;
   const ScanOptions& scan_;
-  OrderColumns columns_;
-  std::vector<Wanted> wanted_;
+  std::shared_ptr<Reading> reading_;
+  OrderColumns& columns_;           // of reading_
   std::vector<std::string> names_;  // of the fields that are read
-  std::mutex mutex_;                // guards seen_
-  Classes<std::string> seen_;
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cstring>
 #include <utility>
 
@@ -55,6 +56,25 @@ void ask_spec(Stage& stage, const Ask& ask) {
   check(stage);
 }
 
+/// Whether the text has these words, and not only as a part of longer ones.
+bool mentions(std::string_view text, std::string_view words) {
+  const auto splits = [&](std::size_t at) {
+    return at >= text.size() || std::isalnum(static_cast<unsigned char>(text[at])) == 0;
+  };
+  if (words.empty()) return true;
+  for (std::size_t at = text.find(words); at != std::string_view::npos; at = text.find(words, at + 1)) {
+    if ((at == 0 || splits(at - 1)) && splits(at + words.size())) return true;
+  }
+  return false;
+}
+
+/// What of a name the text does not tell already: all of it, or the place behind the file.
+std::string untold(const std::string& name, std::string_view text) {
+  if (mentions(text, name)) return {};
+  const std::size_t place = name.find(", ");
+  return place != std::string::npos && mentions(text, name.substr(0, place)) ? name.substr(place + 2) : name;
+}
+
 /// ability() changes nothing; it is not const because it hands out the component.
 template <class Ability>
 const Ability* ability_of(const Component& component) {
@@ -102,6 +122,7 @@ void Stream::find_abilities() const noexcept {
   if (std::all_of(first.fields.begin(), first.fields.end(), fixed)) {
     abilities_->in_memory = ability_of<InMemory>(*dataset_);
   }
+  abilities_->item_names = ability_of<ItemNames>(*dataset_);
   const Stage* const next = stages_.size() > 1 ? &stages_[1] : nullptr;
   if (next == nullptr || next->multi != nullptr) {
     return;
@@ -127,13 +148,27 @@ int64_t Stream::size() const {
   }
 }
 
+std::string Stream::item_name(int64_t item) const noexcept {
+  const ItemNames* const names = abilities().item_names;
+  if (names == nullptr || item < 0) return {};
+  const core::Entered entered(stages_.front().callee, "item_name", item);
+  try {
+    return names->item_name(item);
+  } catch (...) {
+    return {};  // whoever asks has something worse to tell
+  }
+}
+
+std::string Stream::describe_sample(int64_t item, std::string_view cause) const {
+  const std::string name = untold(item_name(item), cause);
+  return name.empty() ? fmt::format("sample {}", item) : fmt::format("sample {} ({})", item, name);
+}
+
+/// The caller is in "view" until it has read what lies there: a file that became shorter is found out by that alone.
 void Stream::look_at(int64_t item, std::span<const std::byte*> views) const {
   const Stage& stage = stages_.front();
   std::fill(views.begin(), views.end(), nullptr);
-  {
-    const core::Entered entered(stage.callee, "view", item);
-    abilities().in_memory->view(item, views);
-  }
+  abilities().in_memory->view(item, views);
   for (std::size_t i = 0; i < views.size(); ++i) {
     if (views[i] == nullptr && stage.fields[i].bytes > 0) {
       throw DataError(ErrorCode::kPlugin,
@@ -150,6 +185,7 @@ void Stream::prefetch(int64_t item) const noexcept {
   if (known.size() > views.size()) {
     return;
   }
+  const core::Entered entered(stages_.front().callee, "view", item);
   abilities().in_memory->view(item, std::span(views).first(known.size()));
   for (std::size_t field = 0; field < known.size(); ++field) {
     const std::size_t bytes = std::min(known[field].bytes, kLongestPrefetch);
@@ -159,13 +195,16 @@ void Stream::prefetch(int64_t item) const noexcept {
   }
 }
 
-void Stream::copy(std::span<const int64_t> items, std::span<std::byte* const> fields) const {
+void Stream::copy(std::span<const int64_t> items, std::span<std::byte* const> fields, std::atomic<int64_t>& at) const {
   const std::vector<Stage::Field>& known = stages_.front().fields;
   std::vector<const std::byte*> views(known.size());
   for (std::size_t i = 0; i < items.size(); ++i) {
     if (i + kAhead < items.size()) {
+      at.store(items[i + kAhead], std::memory_order_relaxed);
       prefetch(items[i + kAhead]);
     }
+    at.store(items[i], std::memory_order_relaxed);
+    const core::Entered entered(stages_.front().callee, "view", items[i]);
     look_at(items[i], views);
     for (std::size_t field = 0; field < known.size(); ++field) {
       const std::size_t bytes = known[field].bytes;

@@ -1,6 +1,7 @@
 // A dataset and the transforms behind it: makes one sample at a time, the same bytes on any thread in any order.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -8,12 +9,14 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include <engine/data/stage.hpp>
 #include <tenon/components/dataset.hpp>
 #include <tenon/components/in_memory.hpp>
+#include <tenon/components/item_names.hpp>
 #include <tenon/components/partial_read.hpp>
 #include <tenon/components/transform.hpp>
 #include <tenon/error.hpp>
@@ -114,12 +117,19 @@ class Stream {
   [[nodiscard]] bool copies() const noexcept { return transforms() == 0 && in_memory(); }
 
   /// Copies items, where copies(): `fields` has a block for each of fields(), in which the items lie one behind the
-  /// other, in the order of `items`. \throws DataError (kPlugin) naming the dataset and the item that it has no memory
-  /// of. [loader]
-  void copy(std::span<const int64_t> items, std::span<std::byte* const> fields) const;
+  /// other, in the order of `items`. `at` is the one that is being looked at. \throws DataError (kPlugin)
+  /// naming the dataset and the item that it has no memory of. [loader]
+  void copy(std::span<const int64_t> items, std::span<std::byte* const> fields, std::atomic<int64_t>& at) const;
 
-  /// Brings an item of a dataset in_memory() into the processor's caches while another is worked on. [loader]
+  /// Where in_memory(): brings an item into the processor's caches while another is worked on. [loader]
   void prefetch(int64_t item) const noexcept;
+
+  /// What the dataset, which is open, calls an item: a file, mostly. Empty where it has no names, or does not find this
+  /// one. Reads nothing. [any thread]
+  [[nodiscard]] std::string item_name(int64_t item) const noexcept;
+
+  /// "sample 17 (cats/0017.jpg)": with so much of the item's name as `cause`, which follows, does not tell. [any thread]
+  [[nodiscard]] std::string describe_sample(int64_t item, std::string_view cause = {}) const;
 
   /// Makes one sample. Whatever a component throws, and whatever contradicts its spec, comes out as one
   /// \throws DataError (kData; kPlugin where a component breaks the contract of an ability) naming node, component,
@@ -147,12 +157,13 @@ class Stream {
   struct Abilities {
     std::once_flag once;
     const InMemory* in_memory = nullptr;
+    const ItemNames* item_names = nullptr;
     std::optional<CutReading> cut;
   };
   [[nodiscard]] const Abilities& abilities() const noexcept;
   void find_abilities() const noexcept;
   [[nodiscard]] Rng random_for(const Stage& stage, const SampleKey& key) const noexcept;
-  [[nodiscard]] std::string place_of(const Trip& trip) const;
+  [[nodiscard]] std::string place_of(const Trip& trip, const std::string& cause) const;
   [[noreturn]] void fail(const Stage& stage, const Trip& trip) const;
   template <class Body>
   void entering(const Stage& stage, const char* method, const Trip& trip, const Body& body) const;

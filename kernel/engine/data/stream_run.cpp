@@ -85,8 +85,8 @@ Rng Stream::random_for(const Stage& stage, const SampleKey& key) const noexcept 
                          static_cast<uint64_t>(key.occurrence)}));
 }
 
-std::string Stream::place_of(const Trip& trip) const {
-  std::string place = fmt::format("sample {} of \"{}\"", trip.key.index, dataset_node());
+std::string Stream::place_of(const Trip& trip, const std::string& cause) const {
+  std::string place = fmt::format("{} of \"{}\"", describe_sample(trip.key.index, cause), dataset_node());
   for (const Trip* inner = &trip; inner->outer != nullptr; inner = inner->outer) {
     place += fmt::format(", which \"{}\" takes beside sample {}", inner->taker->node, inner->outer->key.index);
   }
@@ -96,7 +96,7 @@ std::string Stream::place_of(const Trip& trip) const {
 /// Tells the exception that is being handled at its place. One that another stream told keeps its node.
 void Stream::fail(const Stage& stage, const Trip& trip) const {
   const auto told = [&](const std::string& cause) {
-    return fmt::format("\"{}\" ({}), {}: {}", stage.node, stage.component, place_of(trip), cause);
+    return fmt::format("\"{}\" ({}), {}: {}", stage.node, stage.component, place_of(trip, cause), cause);
   };
   try {
     throw;
@@ -220,6 +220,7 @@ std::span<const Sample* const> Stream::take_others(std::size_t index, const Trip
 void Stream::view(const Trip& trip) const {
   const Stage& stage = stages_.front();
   Workspace& workspace = trip.workspace;
+  const core::Entered entered(stage.callee, "view", trip.key.index);
   look_at(trip.key.index, workspace.views_);
   std::vector<Value>& values = workspace.values_.front();
   for (std::size_t i = 0; i < values.size(); ++i) {

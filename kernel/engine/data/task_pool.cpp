@@ -25,6 +25,7 @@ using Clock = std::chrono::steady_clock;
 constexpr int64_t kChunk = 50'000;       // ns: tasks are taken together until they are worth as much
 constexpr int64_t kWorthAWake = 20'000;  // ns of work that a further thread should find
 constexpr std::chrono::milliseconds kGrace{500};
+constexpr std::chrono::nanoseconds kMostBetweenLooks{1'000'000'000};
 
 int64_t thread_cpu() noexcept {
   timespec time{};
@@ -71,7 +72,7 @@ struct TaskPool::State {
   std::atomic<int64_t> done_cpu{0};
 
   [[nodiscard]] Thread& at(int worker) noexcept { return threads[static_cast<std::size_t>(worker)]; }
-  [[nodiscard]] bool ends(int worker) const noexcept { return stopping || (active == 0 && worker >= 0); }
+  [[nodiscard]] bool ends() const noexcept { return stopping || active == 0; }
 
   /// For the caller's thread, which alone changes the list of jobs, without the lock too.
   [[nodiscard]] bool first_finished() const noexcept { return !jobs.empty() && jobs.front()->finished(); }
@@ -263,13 +264,14 @@ TaskPool::Work TaskPool::work() const noexcept {
 
 std::optional<int> TaskPool::overdue(std::chrono::nanoseconds limit) {
   const Clock::time_point now = Clock::now();
+  watching_ += std::min<std::chrono::nanoseconds>(now - std::exchange(looked_, now), kMostBetweenLooks);
   std::optional<int> longest;
   for (int worker = 0; worker < most_; ++worker) {
     Watched& watched = watched_[static_cast<std::size_t>(worker)];
     const int64_t turn = state_->at(worker).turn.load(std::memory_order_relaxed);
     if (turn != watched.turn) {
-      watched = {turn, now};
-    } else if (turn % 2 != 0 && now - watched.since >= limit) {
+      watched = {turn, watching_};
+    } else if (turn % 2 != 0 && watching_ - watched.since >= limit) {
       const auto begun = [&](int other) { return watched_[static_cast<std::size_t>(other)].since; };
       if (!longest || begun(worker) < begun(*longest)) longest = worker;
     }
@@ -332,7 +334,7 @@ void TaskPool::run_thread(const std::shared_ptr<State>& shared, int worker) noex
   std::unique_lock lock(state.mutex);
   // As text: an exception object that threads share is freed by whichever lets go last.
   if (!failure.empty()) state.failure = "a loader thread cannot be set up: " + failure;
-  while (failure.empty() && !state.ends(worker)) {
+  while (failure.empty() && !state.ends()) {
     std::shared_ptr<Job> job = worker < state.active ? state.open_job() : nullptr;
     if (job == nullptr) {
       if (worker < state.active) state.idle.push_back(worker);

@@ -39,8 +39,8 @@ class Job {
 };
 
 /// Threads whose number may change at any time. Free threads take the next tasks of the oldest job that has some left,
-/// cheap ones several at once, so that a slow task holds up its own job only. Without threads the caller runs the tasks.
-/// All calls from one caller's thread.
+/// cheap ones several at once, so that a slow task holds up its own job only. Without threads the caller runs the
+/// tasks. All calls from one caller's thread.
 class TaskPool {
  public:
   /// The threads that there may be, and what each calls first.
@@ -78,8 +78,8 @@ class TaskPool {
   /// Threads that take tasks.
   [[nodiscard]] int threads() const noexcept;
 
-  /// From now on so many threads take tasks. More are started, or woken; of fewer the rest sleeps once its task is done;
-  /// with none all of them end. Where the system gives no more threads it stays at those that there are.
+  /// From now on so many threads take tasks. More are started, or woken; of fewer the rest sleeps once its task is
+  /// done; with none all of them end. Where the system gives no more threads it stays at those that there are.
   void set_threads(int count);
 
   void submit(std::shared_ptr<Job> job);
@@ -107,7 +107,9 @@ class TaskPool {
 
   [[nodiscard]] Work work() const noexcept;
 
-  /// A worker that was on one and the same task at two of these calls, which lie `limit` apart or more.
+  /// A worker that was on one and the same task at all of these calls for `limit` or longer. Between two calls no more
+  /// than a second counts, so that a process that was stopped meanwhile has not been slow: a caller that waits asks
+  /// more often.
   [[nodiscard]] std::optional<int> overdue(std::chrono::nanoseconds limit);
 
   /// The call that a worker is in, as crash reports would tell it. May be out of date by the time that it is read.
@@ -127,7 +129,7 @@ class TaskPool {
   struct State;
   struct Watched {
     int64_t turn = 0;
-    std::chrono::steady_clock::time_point since;
+    std::chrono::nanoseconds since{0};
   };
 
   void start_thread(int worker);
@@ -138,6 +140,8 @@ class TaskPool {
   int most_;
   std::shared_ptr<State> state_;
   std::vector<Watched> watched_;
+  std::chrono::steady_clock::time_point looked_{};  // when overdue() was called last
+  std::chrono::nanoseconds watching_{0};            // what counted by then
   bool abandoned_ = false;
 };
 

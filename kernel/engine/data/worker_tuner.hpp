@@ -17,8 +17,8 @@ struct LoaderWindow {
 };
 
 /// Climbs to the number of threads with the most samples a second, and from there down to the fewest that give as many.
-/// Beyond the cores it goes only where samples wait for something else than a core. A step that brought nothing is taken
-/// back, and is not tried again for a while, which grows with each failure. Nothing but time depends on it.
+/// Beyond the cores it goes only where samples wait for something else than a core. A step that brought nothing is
+/// taken back, and is not tried again for a while, which grows with each failure. Nothing but time depends on it.
 class WorkerTuner {
  public:
   /// For `cores` cores; never more than `most` threads. `may_do_without`: also none, where that is as fast.

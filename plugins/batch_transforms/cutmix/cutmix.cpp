@@ -12,34 +12,24 @@ namespace tenon::batch_transforms {
 
 /// A rectangle with the share 1 − λ of the area, λ ~ Beta(α, α), around a centre drawn evenly, cut at the border; targets
 /// are mixed by the area that is left (Yun et al., "CutMix", ICCV 2019). One rectangle a batch.
-class BatchCutmix final : public BatchTransform {
+class BatchCutmix final : public Mixing {
  public:
-  explicit BatchCutmix(MixingParams params) : params_(std::move(params)) {}
+  using Mixing::Mixing;
 
-  static Ports ports() { return mixing_ports(); }
-  static std::vector<std::string> traits() { return {"deterministic", "random", "batch_coupled"}; }
-  static std::vector<std::string> abilities() { return {kAbility}; }
-
-  [[nodiscard]] Spec spec(const Spec& in) const override { return mixing_spec(in, params_); }
-
-  /// Four draws a batch: whether it is mixed, λ, the centre's row, its column.
-  void apply_batch(Tensors& batch, Rng& random, const When& /*when*/) const override {
-    const at::Tensor& image = batch.at(params_.image);
-    const at::Tensor target = shares_of(batch.at(params_.label), params_.classes, image.scalar_type());
-    if (!random.chance(params_.probability)) return batch.set(params_.label, target);
-    const double side = std::sqrt(1 - beta(random, params_.alpha));
+ protected:
+  /// Two draws: the centre's row, its column.
+  [[nodiscard]] Mixed mix(const at::Tensor& image, double share, Rng& random) const override {
+    const double side = std::sqrt(1 - share);
     const auto [top, bottom] = cut(random, image.size(2), side);
     const auto [left, right] = cut(random, image.size(3), side);
-    const double area = static_cast<double>((bottom - top) * (right - left));
-    const double share = 1 - area / static_cast<double>(image.size(2) * image.size(3));
-    batch.set(params_.label, at::lerp(partners(target), target, share));
-    if (area == 0) return;
+    const auto area = static_cast<double>((bottom - top) * (right - left));
+    if (area == 0) return {image, 1};
     at::Tensor mixed = image.clone();
-    const auto part = [&, t = top, b = bottom, l = left, r = right](const at::Tensor& of) {
+    const auto part = [t = top, b = bottom, l = left, r = right](const at::Tensor& of) {
       return of.slice(2, t, b).slice(3, l, r);
     };
     part(mixed).copy_(part(partners(image)));
-    batch.set(params_.image, std::move(mixed));
+    return {std::move(mixed), 1 - area / static_cast<double>(image.size(2) * image.size(3))};
   }
 
  private:
@@ -49,8 +39,6 @@ class BatchCutmix final : public BatchTransform {
     const int64_t centre = random.integer(0, size - 1);
     return {std::clamp<int64_t>(centre - length / 2, 0, size), std::clamp<int64_t>(centre + length / 2, 0, size)};
   }
-
-  MixingParams params_;
 };
 
 TENON_COMPONENT(BatchCutmix, MixingParams, "batch_cutmix",

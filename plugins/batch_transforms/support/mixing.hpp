@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <ATen/core/Tensor.h>
 
@@ -17,7 +19,7 @@ struct MixingParams {
   std::string label = "label";
   int64_t classes = 0;
   double alpha = 1;
-  double probability = 1;
+  double p = 1;
 
   TENON_PARAMS(
       MixingParams, field(&MixingParams::image, "image", "Field that is mixed: [N, C, H, W], floating"),
@@ -27,24 +29,41 @@ struct MixingParams {
       field(&MixingParams::classes, "classes", "Number of classes").min(2).required(),
       field(&MixingParams::alpha, "alpha",
             "Both parameters of the beta distribution that shares are drawn from; 1: evenly from 0 to 1")
-          .above(0),
-      field(&MixingParams::probability, "probability", "Share of batches that are mixed").min(0).max(1))
+          .min(0.001)
+          .max(1000),
+      field(&MixingParams::p, "p", "How often a batch is mixed").min(0).max(1))
 };
 
-/// Ports of both: the image as it comes, the label as shares of the classes.
-[[nodiscard]] Ports mixing_ports();
+/// A transform that mixes each sample of a batch with the next one, the last with the first, in shares that the batch
+/// has in common.
+class Mixing : public BatchTransform {
+ public:
+  static Ports ports();
+  static std::vector<std::string> traits() { return {"deterministic", "random", "batch_coupled"}; }
+  static std::vector<std::string> abilities() { return {kAbility}; }
 
-/// \throws Error (kConfig) for fields of another kind.
-[[nodiscard]] Spec mixing_spec(const Spec& in, const MixingParams& params);
+  explicit Mixing(MixingParams params) : params_(std::move(params)) {}
 
-/// From the beta distribution with both parameters `alpha` (Cheng, "Generating beta variates with nonintegral shape
-/// parameters", CACM 1978 for alpha > 1; Jöhnk 1964 otherwise). In [0, 1].
-[[nodiscard]] double beta(Rng& random, double alpha);
+  /// The image as it comes, the label as shares of the classes. \throws Error (kConfig) for fields of another kind.
+  [[nodiscard]] Spec spec(const Spec& in) const override;
 
-/// The next sample of the batch, the first one behind the last.
-[[nodiscard]] at::Tensor partners(const at::Tensor& batch);
+  /// A draw whether, then those of λ ~ Beta(α, α), then those of mix().
+  void apply_batch(Tensors& batch, Rng& random, const When& when) const override;
 
-/// One-hot rows. \throws Error (kData) for a label that is no class, where the labels are on the host.
-[[nodiscard]] at::Tensor shares_of(const at::Tensor& labels, int64_t classes, at::ScalarType type);
+ protected:
+  struct Mixed {
+    at::Tensor image;
+    double share = 1;  ///< Of the sample itself, as it came to be: labels get the same.
+  };
+
+  /// Mixes images [N, C, H, W], of which each keeps `share`.
+  [[nodiscard]] virtual Mixed mix(const at::Tensor& image, double share, Rng& random) const = 0;
+
+  /// For each sample the one that it is mixed with.
+  [[nodiscard]] static at::Tensor partners(const at::Tensor& batch);
+
+ private:
+  MixingParams params_;
+};
 
 }  // namespace tenon::batch_transforms

@@ -1,25 +1,24 @@
 // dataset:cache: what its input reads, decodes and transforms, kept in memory or in a file.
 #include <algorithm>
-#include <cstdio>
-#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <utility>
 #include <vector>
 
-#include <cache/cache_file.hpp>
+#include <cache/file_store.hpp>
 #include <cache/fill.hpp>
+#include <cache/limit.hpp>
 #include <cache/memory_store.hpp>
 #include <cache/record.hpp>
-#include <files/content_hash.hpp>
+#include <files/cores.hpp>
 #include <files/numbers.hpp>
 #include <selection/abilities.hpp>
 #include <tenon/components/columns.hpp>
 #include <tenon/components/dataset.hpp>
 #include <tenon/components/derived.hpp>
 #include <tenon/components/in_memory.hpp>
+#include <tenon/components/item_names.hpp>
 #include <tenon/components/remarks.hpp>
 #include <tenon/registration.hpp>
 
@@ -46,23 +45,10 @@ struct CacheParams {
             "time; at the start, and in a file, it is an error"))
 };
 
-namespace {
-
-/// "1.5 GiB".
-std::string shown_bytes(double bytes) {
-  static constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-  std::size_t unit = 0;
-  for (; bytes >= 1024 && unit + 1 < std::size(kUnits); ++unit) bytes /= 1024;
-  char text[32];
-  std::snprintf(text, sizeof(text), "%.3g %s", bytes, kUnits[unit]);
-  return text;
-}
-
-}  // namespace
-
 /// The fingerprint is the input's, since the samples are. Files are named by it, so other data, or another chain of
-/// transforms, has another file.
-class Cache final : public Dataset, public Derived, public InMemory, public Columns, public Remarks {
+/// transforms, has another file; where it does not tell of other data, since it follows names and sizes alone, items that
+/// are compared do.
+class Cache final : public Dataset, public Derived, public InMemory, public Columns, public Remarks, public ItemNames {
  public:
   explicit Cache(CacheParams params) : params_(std::move(params)) {}
 
@@ -79,6 +65,7 @@ class Cache final : public Dataset, public Derived, public InMemory, public Colu
     if (wanted == InMemory::kAbility) return static_cast<InMemory*>(this);
     if (wanted == Columns::kAbility) return static_cast<Columns*>(this);
     if (wanted == Remarks::kAbility) return static_cast<Remarks*>(this);
+    if (wanted == ItemNames::kAbility) return static_cast<ItemNames*>(this);
     return nullptr;
   }
 
@@ -96,10 +83,11 @@ class Cache final : public Dataset, public Derived, public InMemory, public Colu
   void open(std::span<Dataset* const> inputs) override {
     require_one(inputs.size());
     input_ = inputs.front();
+    limit_.emplace(params_.limit.count, input_->size(), layout_->fixed_bytes());
     if (params_.path) {
-      open_file();
+      file_.emplace(*params_.path, *input_, *layout_, *limit_);
     } else {
-      store_.emplace(input_->size(), params_.limit.count);
+      memory_.emplace(input_->size(), params_.limit.count);
       if (params_.fill == CacheFill::kStart) fill_memory();
     }
   }
@@ -108,34 +96,39 @@ class Cache final : public Dataset, public Derived, public InMemory, public Colu
   [[nodiscard]] std::string fingerprint() const override { return input_->fingerprint(); }
 
   void read(int64_t index, Sample& out) const override {
-    if (file_) return layout_->read(whole_record(index), out);
-    const std::byte* const there = store_->find(index);
+    if (file_) return layout_->read(file_->record(index), out);
+    const std::byte* const there = memory_->find(index);
     if (there != nullptr) return layout_->read(there, out);
     SampleBytes sample(spec_);
     input_->read(index, sample);
     std::vector<std::byte> record;
     layout_->append(sample, record);
-    store_->keep(index, record);
+    memory_->keep(index, record);
     layout_->read(record.data(), out);
   }
 
   [[nodiscard]] bool can_view() const noexcept override { return layout_->fixed_bytes() && holds_all(); }
 
+  /// Tells of no field where an item is damaged and cannot be read anew, which the engine refuses.
   void view(int64_t index, std::span<const std::byte*> fields) const noexcept override {
-    layout_->view(record_at(index), fields);
+    const std::byte* const record = file_ ? file_->find(index) : memory_->find(index);
+    if (record != nullptr) {
+      layout_->view(record, fields);
+    } else {
+      std::fill(fields.begin(), fields.end(), nullptr);
+    }
   }
 
   [[nodiscard]] std::optional<std::vector<double>> column(std::string_view field) const override {
     const FieldSpec* const found = find(spec_, field);
     if (found == nullptr || !found->shape.empty() || !has_numbers(found->dtype)) return std::nullopt;
-    if (!holds_all()) {
-      const auto* const columns = ability_of<Columns>(*input_);
-      return columns == nullptr ? std::nullopt : columns->column(field);
-    }
+    const auto* const columns = ability_of<Columns>(*input_);
+    if (auto told = columns == nullptr ? std::nullopt : columns->column(field)) return told;
+    if (!holds_all()) return std::nullopt;
     std::vector<const std::byte*> fields(spec_.size());
     std::vector<double> numbers;
     for (int64_t i = 0; i < size(); ++i) {
-      layout_->view(whole_record(i), fields);
+      layout_->view(record(i), fields);
       numbers.push_back(number_at(fields[static_cast<std::size_t>(found - spec_.data())], found->dtype));
     }
     return numbers;
@@ -144,30 +137,26 @@ class Cache final : public Dataset, public Derived, public InMemory, public Colu
   [[nodiscard]] std::optional<std::vector<int64_t>> lengths(std::string_view field) const override {
     const FieldSpec* const found = find(spec_, field);
     if (found == nullptr || found->shape.empty()) return std::nullopt;
-    if (!holds_all()) {
-      const auto* const columns = ability_of<Columns>(*input_);
-      return columns == nullptr ? std::nullopt : columns->lengths(field);
-    }
+    const auto* const columns = ability_of<Columns>(*input_);
+    if (auto told = columns == nullptr ? std::nullopt : columns->lengths(field)) return told;
+    if (!holds_all()) return std::nullopt;
     std::vector<int64_t> all;
     for (int64_t i = 0; i < size(); ++i) {
-      all.push_back(layout_->shape(whole_record(i), static_cast<std::size_t>(found - spec_.data())).front());
+      all.push_back(layout_->shape(record(i), static_cast<std::size_t>(found - spec_.data())).front());
     }
     return all;
   }
 
+  [[nodiscard]] std::string item_name(int64_t index) const override {
+    const auto* const names = ability_of<ItemNames>(*input_);
+    return names == nullptr ? std::string() : names->item_name(index);
+  }
+
   [[nodiscard]] std::vector<std::string> remarks() const override {
-    std::vector<std::string> all;
-    if (waited_) all.push_back(file_name_ + ": was made by another process meanwhile");
-    const auto bytes = layout_->fixed_bytes();
-    if (store_ && bytes && params_.fill == CacheFill::kLazy) {
-      const double needed = static_cast<double>(*bytes) * static_cast<double>(size());
-      if (needed > static_cast<double>(params_.limit.count)) {
-        all.push_back("all " + std::to_string(size()) + " items take " + shown_bytes(needed) +
-                      ", more than \"limit\": " + shown_limit() +
-                      ", and those that find no room are read anew each time");
-      }
-    }
-    return all;
+    if (file_) return file_->remarks();
+    const std::optional<std::string> shortage = limit_->shortage();
+    if (!shortage) return {};
+    return {*shortage + ", and those that find no room are read anew each time"};
   }
 
  private:
@@ -179,88 +168,25 @@ class Cache final : public Dataset, public Derived, public InMemory, public Colu
 
   [[nodiscard]] bool holds_all() const noexcept { return file_ || params_.fill == CacheFill::kStart; }
 
-  [[nodiscard]] const std::byte* record_at(int64_t index) const noexcept {
-    return file_ ? file_->record(index).data() : store_->find(index);
-  }
-
-  /// \throws Error (kData) when a file's bytes were changed.
-  [[nodiscard]] const std::byte* whole_record(int64_t index) const {
-    if (!file_) return store_->find(index);
-    const std::span<const std::byte> record = file_->record(index);
-    if (layout_->fits(record)) return record.data();
-    throw Error(ErrorCode::kData, file_name_ + ": item " + std::to_string(index) + " is damaged: remove the file",
-                "/path");
-  }
-
-  static int64_t threads() { return std::max<int64_t>(1, std::thread::hardware_concurrency()); }
-
-  [[noreturn]] void refuse_size(const std::string& what) const {
-    throw Error(ErrorCode::kData,
-                what + " of " + std::to_string(size()) + " items take more than \"limit\": " + shown_limit() +
-                    ": raise it, or keep smaller items or fewer",
-                "/limit");
-  }
-
-  [[nodiscard]] std::string shown_limit() const { return shown_bytes(static_cast<double>(params_.limit.count)); }
-
-  void require_room() const {
-    const auto bytes = layout_->fixed_bytes();
-    if (!bytes) return;
-    const double needed = static_cast<double>(*bytes) * static_cast<double>(size());
-    if (needed > static_cast<double>(params_.limit.count)) refuse_size("the " + shown_bytes(needed));
-  }
-
-  /// Calls `keep` with each item and its record.
-  template <class Keep>
-  void fill(const Keep& keep) const {
-    read_all(*input_, *layout_, threads(), [&](const RecordRun& run) {
-      std::span<const std::byte> rest(run.bytes);
-      for (std::size_t i = 0; i < run.sizes.size(); ++i) {
-        keep(run.first + static_cast<int64_t>(i), rest.first(run.sizes[i]));
-        rest = rest.subspan(run.sizes[i]);
-      }
-    });
+  /// Of a store that holds all.
+  [[nodiscard]] const std::byte* record(int64_t index) const {
+    return file_ ? file_->record(index) : memory_->find(index);
   }
 
   void fill_memory() {
-    require_room();
-    fill([&](int64_t item, std::span<const std::byte> record) {
-      if (!store_->keep(item, record)) refuse_size("the first " + std::to_string(item + 1));
+    limit_->require_room();
+    read_all(*input_, *layout_, usable_cores(), [&](int64_t item, std::span<const std::byte> record) {
+      if (!memory_->keep(item, record)) limit_->refuse_first(item + 1);
     });
-  }
-
-  void open_file() {
-    std::string holds = "1:" + std::to_string(input_->size()) + ":" + input_->fingerprint();
-    for (const FieldSpec& field : spec_) holds += ":" + field.name + " " + to_string(field);
-    const std::filesystem::path path = *params_.path / (hex(content_hash(std::as_bytes(std::span(holds)))) + ".cache");
-    file_name_ = path.string();
-    const auto waits = [&] {
-      waited_ = true;
-      std::fputs(("dataset:cache: waits for another process that is making " + file_name_ + "\n").c_str(), stderr);
-    };
-    file_.emplace(open_cache_file(
-        path, holds,
-        [&](const PutRecord& put) {
-          waited_ = false;  // whoever was waited for has not made it
-          require_room();
-          int64_t bytes = 0;
-          fill([&](int64_t item, std::span<const std::byte> record) {
-            bytes += static_cast<int64_t>(record.size());
-            if (bytes > params_.limit.count) refuse_size("the first " + std::to_string(item + 1));
-            put(record);
-          });
-        },
-        waits));
   }
 
   CacheParams params_;
   Spec spec_;
   std::optional<RecordLayout> layout_;
   Dataset* input_ = nullptr;
-  mutable std::optional<MemoryStore> store_;
-  std::optional<CacheFile> file_;
-  std::string file_name_;
-  bool waited_ = false;
+  std::optional<CacheLimit> limit_;
+  mutable std::optional<MemoryStore> memory_;
+  std::optional<FileStore> file_;
 };
 
 TENON_COMPONENT(Cache, CacheParams, "cache",

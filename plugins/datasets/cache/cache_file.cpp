@@ -1,5 +1,6 @@
 // The lock is one on the partial file itself, so that nothing is left of it: whoever gets it looks first whether that
-// file still bears its name.
+// file still bears its name. Files of equal headers hold equal records, since the header has a hash of the index, and the
+// index one of each record.
 #include <cache/cache_file.hpp>
 
 #include <fcntl.h>
@@ -9,12 +10,14 @@
 
 #include <array>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <system_error>
 #include <utility>
 #include <vector>
 
 #include <files/content_hash.hpp>
+#include <files/descriptor.hpp>
 #include <tenon/error.hpp>
 
 namespace tenon::datasets {
@@ -25,37 +28,51 @@ namespace fs = std::filesystem;
 /// Numbers of the header, eight bytes each, behind the magic.
 enum HeaderNumber : std::size_t { kFileSize, kItems, kIndexOffset, kHoldsSize, kIndexHash, kHeaderHash, kNumbers };
 
-constexpr std::string_view kMagic = "TENONCA1";
+constexpr std::string_view kMagic = "TENONCA2";
 constexpr std::size_t kHeaderSize = kMagic.size() + kNumbers * sizeof(uint64_t);
+
+/// Of the index: one an item, and one more that tells where the last record ends.
+struct Entry {
+  uint64_t begin = 0;
+  uint64_t hash = 0;
+};
 
 constexpr std::size_t aligned(std::size_t offset) { return (offset + 63) / 64 * 64; }
 
+/// False, with errno, when not all could be written.
+bool write_at(int file, std::span<const std::byte> bytes, off_t at) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::pwrite(file, bytes.data(), bytes.size(), at);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+    at += written;
+  }
+  return true;
+}
+
 class Writer {
  public:
-  explicit Writer(const fs::path& path) : path_(path) {
-    file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-    if (file_ < 0) fail("cannot be written");
+  explicit Writer(const fs::path& path) : path_(path), file_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {
+    if (file_.number < 0) fail("cannot be written");
   }
-  Writer(const Writer&) = delete;
-  Writer& operator=(const Writer&) = delete;
-  ~Writer() { ::close(file_); }
 
   /// True when this process is alone with the file, which still bears its name.
   bool lock(const std::function<void()>& waits) {
-    if (::flock(file_, LOCK_EX | LOCK_NB) != 0) {
+    if (::flock(file_.number, LOCK_EX | LOCK_NB) != 0) {
       if (errno == EWOULDBLOCK) waits();
-      while (::flock(file_, LOCK_EX) != 0) {
+      while (::flock(file_.number, LOCK_EX) != 0) {
         if (errno != EINTR) fail("cannot be locked");
       }
     }
     struct stat open_now {};
     struct stat named_now {};
-    return ::fstat(file_, &open_now) == 0 && ::stat(path_.c_str(), &named_now) == 0 &&
+    return ::fstat(file_.number, &open_now) == 0 && ::stat(path_.c_str(), &named_now) == 0 &&
            open_now.st_ino == named_now.st_ino && open_now.st_dev == named_now.st_dev;
   }
 
   void begin() {
-    if (::ftruncate(file_, 0) != 0) fail("cannot be written");
+    if (::ftruncate(file_.number, 0) != 0) fail("cannot be written");
     offset_ = 0;
   }
 
@@ -74,15 +91,13 @@ class Writer {
   void finish(std::span<const std::byte> header) {
     flush();
     write(header, 0);
-    if (::fsync(file_) != 0) fail("cannot be written");
+    if (::fsync(file_.number) != 0) fail("cannot be written");
   }
 
   void rename_to(const fs::path& path) {
     if (::rename(path_.c_str(), path.c_str()) != 0) fail("cannot be renamed to " + path.filename().string());
-    const int folder = ::open(path.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder < 0) return;
-    ::fsync(folder);
-    ::close(folder);
+    const Descriptor folder(::open(path.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (folder.number >= 0) ::fsync(folder.number);
   }
 
  private:
@@ -97,17 +112,11 @@ class Writer {
   }
 
   void write(std::span<const std::byte> bytes, off_t at) const {
-    while (!bytes.empty()) {
-      const ssize_t written = ::pwrite(file_, bytes.data(), bytes.size(), at);
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0) fail("cannot be written");
-      bytes = bytes.subspan(static_cast<std::size_t>(written));
-      at += written;
-    }
+    if (!write_at(file_.number, bytes, at)) fail("cannot be written");
   }
 
   fs::path path_;
-  int file_ = -1;
+  Descriptor file_;
   std::vector<std::byte> buffer_;
   std::size_t offset_ = 0;
 };
@@ -125,17 +134,35 @@ void write_all(Writer& writer, const std::string& holds, const std::function<voi
   writer.pad(kHeaderSize);
   writer.put(std::as_bytes(std::span(holds)));
   writer.pad(aligned(writer.offset()));
-  std::vector<uint64_t> begins;
+  std::vector<Entry> index;
   fill([&](std::span<const std::byte> record) {
-    begins.push_back(writer.offset());
+    index.push_back({writer.offset(), content_hash(record)});
     writer.put(record);
   });
-  begins.push_back(writer.offset());
+  index.push_back({writer.offset(), 0});
   writer.pad(aligned(writer.offset()));
-  const std::size_t index = writer.offset();
-  writer.put(std::as_bytes(std::span(begins)));
-  writer.finish(header_of(
-      {writer.offset(), begins.size() - 1, index, holds.size(), content_hash(std::as_bytes(std::span(begins))), 0}));
+  const std::size_t index_offset = writer.offset();
+  const std::span<const std::byte> bytes = std::as_bytes(std::span(index));
+  writer.put(bytes);
+  writer.finish(header_of({writer.offset(), index.size() - 1, index_offset, holds.size(), content_hash(bytes), 0}));
+}
+
+/// The file of that path if it is whole and of the source; or else nothing, and why, if there is one.
+std::optional<CacheFile> find_equal(const fs::path& path, const std::string& holds, const CacheSource& source,
+                                    std::string& why) {
+  why.clear();
+  std::error_code ignored;
+  if (!fs::exists(path, ignored)) return std::nullopt;
+  std::optional<CacheFile> file = CacheFile::open(path, holds);
+  if (!file) {
+    why = "was damaged, or of another version";
+    return std::nullopt;
+  }
+  if (const std::optional<int64_t> item = source.find_difference(*file)) {
+    why = "held other samples than the input gives, such as item " + std::to_string(*item);
+    return std::nullopt;
+  }
+  return file;
 }
 
 }  // namespace
@@ -146,9 +173,7 @@ uint64_t CacheFile::number(std::size_t offset) const noexcept {
   return value;
 }
 
-std::optional<CacheFile> CacheFile::find(const fs::path& path, const std::string& holds) {
-  std::error_code ignored;
-  if (!fs::exists(path, ignored)) return std::nullopt;
+std::optional<CacheFile> CacheFile::open(const fs::path& path, const std::string& holds) {
   CacheFile file(MappedFile(path, "/path"));
   if (!file.check(holds)) return std::nullopt;
   return file;
@@ -164,22 +189,44 @@ bool CacheFile::check(const std::string& holds) {
   if (file_.text().substr(kHeaderSize, holds.size()) != holds) return false;
   if (numbers[kIndexOffset] > all.size()) return false;
   const std::span<const std::byte> index = all.subspan(numbers[kIndexOffset]);
-  if (index.size() != (numbers[kItems] + 1) * sizeof(uint64_t) || content_hash(index) != numbers[kIndexHash]) {
+  if (index.size() != (numbers[kItems] + 1) * sizeof(Entry) || content_hash(index) != numbers[kIndexHash]) {
     return false;
   }
-  items_ = static_cast<int64_t>(numbers[kItems]);
   index_ = numbers[kIndexOffset];
+  whole_ = std::make_unique<std::atomic<bool>[]>(numbers[kItems]);
   return true;
 }
 
 std::span<const std::byte> CacheFile::record(int64_t item) const noexcept {
-  const std::size_t at = index_ + static_cast<std::size_t>(item) * sizeof(uint64_t);
-  const uint64_t begin = number(at);
-  return file_.bytes().subspan(begin, number(at + sizeof(uint64_t)) - begin);
+  const std::size_t at = index_ + static_cast<std::size_t>(item) * sizeof(Entry);
+  const uint64_t begin = number(at + offsetof(Entry, begin));
+  return file_.bytes().subspan(begin, number(at + sizeof(Entry) + offsetof(Entry, begin)) - begin);
 }
 
-CacheFile open_cache_file(const fs::path& path, const std::string& holds,
-                          const std::function<void(const PutRecord&)>& fill, const std::function<void()>& waits) {
+uint64_t CacheFile::hash(int64_t item) const noexcept {
+  return number(index_ + static_cast<std::size_t>(item) * sizeof(Entry) + offsetof(Entry, hash));
+}
+
+bool CacheFile::is_whole(int64_t item) const noexcept {
+  std::atomic<bool>& known = whole_[static_cast<std::size_t>(item)];
+  if (known.load(std::memory_order_acquire)) return true;
+  if (content_hash(record(item)) != hash(item)) return false;
+  known.store(true, std::memory_order_release);
+  return true;
+}
+
+bool CacheFile::mend(const fs::path& path, int64_t item, std::span<const std::byte> record) const {
+  const Descriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+  if (file.number < 0) return false;
+  // Meanwhile another file may bear the name: it is written to only where it has to hold the same.
+  std::array<std::byte, kHeaderSize> header{};
+  if (::pread(file.number, header.data(), header.size(), 0) != static_cast<ssize_t>(header.size())) return false;
+  if (std::memcmp(header.data(), file_.bytes().data(), header.size()) != 0) return false;
+  const auto offset = static_cast<off_t>(this->record(item).data() - file_.bytes().data());
+  return write_at(file.number, record, offset) && is_whole(item);
+}
+
+OpenedCache open_cache_file(const fs::path& path, const std::string& holds, const CacheSource& source) {
   std::error_code failed;
   fs::create_directories(path.parent_path(), failed);
   if (failed) {
@@ -188,27 +235,29 @@ CacheFile open_cache_file(const fs::path& path, const std::string& holds,
   fs::path partial = path;
   partial += ".partial";
   bool told = false;
+  std::string why;
   while (true) {
-    if (std::optional<CacheFile> there = CacheFile::find(path, holds)) return std::move(*there);
+    if (std::optional<CacheFile> there = find_equal(path, holds, source, why)) return {std::move(*there), ""};
     Writer writer(partial);
     const bool alone = writer.lock([&] {
-      if (!std::exchange(told, true)) waits();
+      if (!std::exchange(told, true)) source.waits();
     });
     if (!alone) continue;
-    if (std::optional<CacheFile> there = CacheFile::find(path, holds)) {
-      fs::remove(partial, failed);
-      return std::move(*there);
-    }
     try {
-      write_all(writer, holds, fill);
+      if (std::optional<CacheFile> there = find_equal(path, holds, source, why)) {
+        fs::remove(partial, failed);
+        return {std::move(*there), ""};
+      }
+      write_all(writer, holds, source.fill);
     } catch (...) {
       fs::remove(partial, failed);
       throw;
     }
+    // Mapped before it has its name, under which another process may put another file at any time.
+    std::optional<CacheFile> made = CacheFile::open(partial, holds);
+    if (!made) throw Error(ErrorCode::kStorage, partial.string() + ": does not hold what was written to it", "/path");
     writer.rename_to(path);
-    std::optional<CacheFile> made = CacheFile::find(path, holds);
-    if (!made) throw Error(ErrorCode::kStorage, path.string() + ": does not hold what was written to it", "/path");
-    return std::move(*made);
+    return {std::move(*made), why.empty() ? why : path.string() + ": " + why + ", and was made anew"};
   }
 }
 

@@ -1,26 +1,40 @@
 // Records in a file that several processes share.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 
 #include <files/mapped_file.hpp>
 
 namespace tenon::datasets {
 
-/// A whole cache file, mapped: a header, what it holds as text, the records, and where each one begins.
+/// A whole cache file, mapped: a header, what it holds as text, the records, and where each one begins with a hash of it.
 class CacheFile {
  public:
-  /// The file, or nothing where there is none, or it is damaged, cut off, or of something else. Reads header and index.
-  static std::optional<CacheFile> find(const std::filesystem::path& path, const std::string& holds);
+  /// The file, or nothing where it is damaged, cut off, or of something else. Reads header and index; records are
+  /// looked at when they are touched. \throws Error (kData) when it cannot be read at all.
+  static std::optional<CacheFile> open(const std::filesystem::path& path, const std::string& holds);
 
-  [[nodiscard]] int64_t size() const noexcept { return items_; }
+  /// The record of an item as it lies there. [any thread]
   [[nodiscard]] std::span<const std::byte> record(int64_t item) const noexcept;
+
+  /// content_hash() of the record that was written. [any thread]
+  [[nodiscard]] uint64_t hash(int64_t item) const noexcept;
+
+  /// Whether the record is the one that was written: it is hashed until it was found to be. [any thread]
+  [[nodiscard]] bool is_whole(int64_t item) const noexcept;
+
+  /// Puts a record of that hash in the place of a damaged one, in the file too; false where the file lets nobody write.
+  /// Other processes may have it mapped, and may do the same. [any thread]
+  [[nodiscard]] bool mend(const std::filesystem::path& path, int64_t item, std::span<const std::byte> record) const;
 
  private:
   explicit CacheFile(MappedFile file) : file_(std::move(file)) {}
@@ -28,19 +42,34 @@ class CacheFile {
   [[nodiscard]] uint64_t number(std::size_t offset) const noexcept;
 
   MappedFile file_;
-  int64_t items_ = 0;
   std::size_t index_ = 0;  // where the index begins
+  std::unique_ptr<std::atomic<bool>[]> whole_;
 };
 
 /// Takes records, one behind the other.
 using PutRecord = std::function<void(std::span<const std::byte>)>;
 
-/// Maps the file of that path that holds `holds`; where there is none, `fill` gives its records first. Processes that
-/// ask for the same file at once agree by a lock on who makes it; the others call `waits` once and wait. The file
-/// appears under its name when it is whole; whoever is killed meanwhile leaves no lock, and a partial file that the next
-/// one overwrites. \throws Error (kStorage) when it cannot be written; whatever `fill` throws passes through.
-[[nodiscard]] CacheFile open_cache_file(const std::filesystem::path& path, const std::string& holds,
-                                        const std::function<void(const PutRecord&)>& fill,
-                                        const std::function<void()>& waits);
+/// What a cache file is of.
+struct CacheSource {
+  /// Gives all records.
+  std::function<void(const PutRecord&)> fill;
+  /// An item whose record is not what the source gives now, among some that are tried.
+  std::function<std::optional<int64_t>(const CacheFile&)> find_difference;
+  /// Called once before it waits for another process.
+  std::function<void()> waits;
+};
+
+struct OpenedCache {
+  CacheFile file;
+  std::string remark;  ///< Why a file that was there has been made anew; or empty.
+};
+
+/// Maps the file of that path that holds `holds`; where there is none, or it is damaged or differs from the source, it is
+/// made first. Processes that ask for the same file at once agree by a lock on who makes it; the others wait. The file
+/// appears under its name when it is whole, and in the place of an older one, which stays as it is for those who have it
+/// mapped; whoever is killed meanwhile leaves no lock, and a partial file that the next one overwrites.
+/// \throws Error (kStorage) when it cannot be written; whatever the source throws passes through.
+[[nodiscard]] OpenedCache open_cache_file(const std::filesystem::path& path, const std::string& holds,
+                                          const CacheSource& source);
 
 }  // namespace tenon::datasets

@@ -16,9 +16,16 @@ namespace {
 
 constexpr int64_t kRun = 16;
 
+/// Records of some items, one behind the other.
+struct RecordRun {
+  int64_t first = 0;               // item of the first record
+  std::vector<std::size_t> sizes;  // of the records
+  std::vector<std::byte> bytes;
+};
+
 class Filler {
  public:
-  Filler(const Dataset& input, const RecordLayout& layout, const std::function<void(const RecordRun&)>& take)
+  Filler(const Dataset& input, const RecordLayout& layout, const TakeRecord& take)
       : input_(input), layout_(layout), take_(take) {}
 
   void work() {
@@ -46,13 +53,8 @@ class Filler {
     run.first = first;
     const int64_t end = std::min(first + kRun, input_.size());
     for (int64_t item = first; item < end; ++item) {
-      try {
-        input_.read(item, sample);
-      } catch (const Error& error) {
-        throw Error(error.code(), "sample " + std::to_string(item) + " of the input: " + error.what());
-      }
       const std::size_t before = run.bytes.size();
-      layout_.append(sample, run.bytes);
+      append_record(input_, layout_, item, sample, run.bytes);
       run.sizes.push_back(run.bytes.size() - before);
     }
   }
@@ -63,7 +65,7 @@ class Filler {
     turn_changed_.wait(lock, [&] { return turn_ == number || error_; });
     if (error_) return false;
     try {
-      if (!error) take_(run);
+      if (!error) take(run);
     } catch (...) {
       error = std::current_exception();
     }
@@ -73,9 +75,17 @@ class Filler {
     return !error_;
   }
 
+  void take(const RecordRun& run) const {
+    std::span<const std::byte> rest(run.bytes);
+    for (std::size_t i = 0; i < run.sizes.size(); ++i) {
+      take_(run.first + static_cast<int64_t>(i), rest.first(run.sizes[i]));
+      rest = rest.subspan(run.sizes[i]);
+    }
+  }
+
   const Dataset& input_;
   const RecordLayout& layout_;
-  const std::function<void(const RecordRun&)>& take_;
+  const TakeRecord& take_;
   std::atomic<int64_t> next_{0};
   std::mutex mutex_;
   std::condition_variable turn_changed_;
@@ -85,8 +95,17 @@ class Filler {
 
 }  // namespace
 
-void read_all(const Dataset& input, const RecordLayout& layout, int64_t threads,
-              const std::function<void(const RecordRun&)>& take) {
+void append_record(const Dataset& input, const RecordLayout& layout, int64_t item, SampleBytes& sample,
+                   std::vector<std::byte>& to) {
+  try {
+    input.read(item, sample);
+  } catch (const Error& error) {
+    throw Error(error.code(), "sample " + std::to_string(item) + " of the input: " + error.what());
+  }
+  layout.append(sample, to);
+}
+
+void read_all(const Dataset& input, const RecordLayout& layout, int64_t threads, const TakeRecord& take) {
   Filler filler(input, layout, take);
   {
     std::vector<std::jthread> helpers;

@@ -51,25 +51,6 @@ void RecordLayout::append(const SampleBytes& sample, std::vector<std::byte>& to)
   }
 }
 
-bool RecordLayout::fits(std::span<const std::byte> record) const noexcept {
-  std::size_t at = 0;
-  for (const FieldSpec& field : fields_) {
-    const std::size_t head = field.shape.size() * sizeof(int64_t);
-    if (record.size() - at < head) return false;
-    std::size_t bytes = size_of(field.dtype);
-    for (std::size_t axis = 0; axis < field.shape.size(); ++axis) {
-      const int64_t size = size_at(record.data() + at, axis);
-      const Dim& dim = field.shape[axis];
-      if (size < 0 || (dim.fixed() && dim.size != size)) return false;
-      if (__builtin_mul_overflow(bytes, static_cast<std::size_t>(size), &bytes)) return false;
-    }
-    at += head;
-    if (bytes > record.size() - at || aligned(bytes) > record.size() - at) return false;
-    at += aligned(bytes);
-  }
-  return at == record.size();
-}
-
 void RecordLayout::read(const std::byte* record, Sample& out) const {
   for (std::size_t i = 0; i < fields_.size(); ++i) {
     const FieldSpec& field = fields_[i];

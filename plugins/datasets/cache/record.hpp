@@ -25,10 +25,7 @@ class RecordLayout {
   /// Appends a sample. [any thread]
   void append(const SampleBytes& sample, std::vector<std::byte>& to) const;
 
-  /// Whether `record` has the sizes that its own bytes tell, so that it can be read. [any thread]
-  [[nodiscard]] bool fits(std::span<const std::byte> record) const noexcept;
-
-  /// Writes the fields of a record that fits(). [any thread]
+  /// Writes the fields of a record that append() made. [any thread]
   void read(const std::byte* record, Sample& out) const;
 
   /// Where each field's elements lie in such a record; where every axis is fixed, in any of fixed_bytes(). [any thread]

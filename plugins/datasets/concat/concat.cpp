@@ -12,7 +12,9 @@
 #include <tenon/components/columns.hpp>
 #include <tenon/components/dataset.hpp>
 #include <tenon/components/derived.hpp>
+#include <tenon/components/fitted.hpp>
 #include <tenon/components/in_memory.hpp>
+#include <tenon/components/item_names.hpp>
 #include <tenon/components/partial_read.hpp>
 #include <tenon/registration.hpp>
 
@@ -27,13 +29,21 @@ struct ConcatParams {
             "Adds a field of this name, int64: the place of the item's dataset in \"in\", from 0 on; \"\" for none"))
 };
 
-class Concat final : public Dataset, public Derived, public InMemory, public Columns, public PartialRead {
+class Concat final : public Dataset,
+                     public Derived,
+                     public InMemory,
+                     public Columns,
+                     public PartialRead,
+                     public Categorical,
+                     public ItemNames {
  public:
   explicit Concat(ConcatParams params) : source_(std::move(params.source)) {}
 
   static Ports ports() { return {{Port::pass_all()}, {Port::pass_all(), Port::of("$source", {Dtype::kInt64}, {})}}; }
   static std::vector<std::string> traits() { return {"deterministic"}; }
-  static std::vector<std::string> abilities() { return {Derived::kAbility, InMemory::kAbility, Columns::kAbility}; }
+  static std::vector<std::string> abilities() {
+    return {Derived::kAbility, InMemory::kAbility, Columns::kAbility, Categorical::kAbility};
+  }
   static Example example() { return {.params = R"({"source": "from"})", .files = {}, .inputs = {}}; }
 
   [[nodiscard]] void* ability(const char* id) noexcept override {
@@ -42,6 +52,8 @@ class Concat final : public Dataset, public Derived, public InMemory, public Col
     if (wanted == InMemory::kAbility) return static_cast<InMemory*>(this);
     if (wanted == Columns::kAbility) return static_cast<Columns*>(this);
     if (wanted == PartialRead::kAbility && !partial_field().empty()) return static_cast<PartialRead*>(this);
+    if (wanted == Categorical::kAbility) return static_cast<Categorical*>(this);
+    if (wanted == ItemNames::kAbility) return static_cast<ItemNames*>(this);
     return nullptr;
   }
 
@@ -68,8 +80,10 @@ class Concat final : public Dataset, public Derived, public InMemory, public Col
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       Dataset* const each = inputs[i];
       parts_.push_back({each, ability_of<InMemory>(*each), ability_of<Columns>(*each), ability_of<PartialRead>(*each),
-                        begin, static_cast<int64_t>(i)});
-      begin += each->size();
+                        ability_of<Categorical>(*each), ability_of<ItemNames>(*each), begin, static_cast<int64_t>(i)});
+      if (__builtin_add_overflow(begin, each->size(), &begin)) {
+        throw Error(ErrorCode::kData, "the inputs have more than 2^63 items together");
+      }
     }
     size_ = begin;
   }
@@ -135,12 +149,29 @@ class Concat final : public Dataset, public Derived, public InMemory, public Col
     if (!source_.empty()) write_source(part, out);
   }
 
+  /// Where all inputs agree on them.
+  [[nodiscard]] std::optional<std::vector<std::string>> categories(std::string_view field) const override {
+    const auto of = [&](const Part& part) {
+      return part.categorical == nullptr ? std::nullopt : part.categorical->categories(field);
+    };
+    const auto first = of(parts_.front());
+    const bool all = std::all_of(parts_.begin() + 1, parts_.end(), [&](const Part& part) { return of(part) == first; });
+    return all ? first : std::nullopt;
+  }
+
+  [[nodiscard]] std::string item_name(int64_t index) const override {
+    const Part& part = part_of(index);
+    return part.item_names == nullptr ? std::string() : part.item_names->item_name(index - part.begin);
+  }
+
  private:
   struct Part {
     const Dataset* dataset;
     const InMemory* in_memory;
     const Columns* columns;
     const PartialRead* partial;
+    const Categorical* categorical;
+    const ItemNames* item_names;
     int64_t begin;   // index of its first item
     int64_t number;  // among the inputs
   };

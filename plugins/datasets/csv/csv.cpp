@@ -12,6 +12,7 @@
 #include <csv/mapped_table.hpp>
 #include <csv/params.hpp>
 #include <csv/problems.hpp>
+#include <csv/rules.hpp>
 #include <csv/table.hpp>
 #include <files/content_hash.hpp>
 #include <files/gzip.hpp>
@@ -35,11 +36,7 @@ namespace {
 class Csv final : public Dataset, public Remarks, public InMemory, public Columns {
  public:
   explicit Csv(CsvParams params) : params_(std::move(params)) {
-    const std::string& delimiter = params_.delimiter;
-    if (delimiter.size() != 1 || std::string_view("\"\r\n").find(delimiter) != std::string_view::npos ||
-        static_cast<unsigned char>(delimiter.front()) >= 0x80) {
-      refuse(shown(delimiter) + " separates no cells: give one ASCII character, such as \",\" or \";\"", "/delimiter");
-    }
+    require_delimiter(params_.delimiter);
     std::set<std::string> names;
     for (std::size_t i = 0; i < params_.fields.size(); ++i) {
       const CsvField& field = params_.fields[i];
@@ -47,12 +44,7 @@ class Csv final : public Dataset, public Remarks, public InMemory, public Column
       if (!names.insert(field.name).second) {
         refuse(shown(field.name) + " is the name of another field already", pointer + "/name");
       }
-      if (!field.column.empty() && !field.columns.empty()) {
-        refuse("give either \"column\", for one value, or \"columns\", for a vector", pointer + "/columns");
-      }
-      if (field.type == CsvType::kText && !field.columns.empty()) {
-        refuse("texts make no vector: give each column of texts a field of its own", pointer + "/columns");
-      }
+      require_one_way(field.column, field.columns, field.type == CsvType::kText, pointer);
       columns_.emplace_back(field);
     }
   }
@@ -111,13 +103,7 @@ class Csv final : public Dataset, public Remarks, public InMemory, public Column
   [[nodiscard]] int64_t size() const override { return rows_.kept; }
   [[nodiscard]] std::string fingerprint() const override { return fingerprint_; }
 
-  [[nodiscard]] std::vector<std::string> remarks() const override {
-    if (rows_.dropped == 0) return {};
-    return {params_.path.string() + ": " + std::to_string(rows_.dropped) + " of " +
-            std::to_string(rows_.kept + rows_.dropped) +
-            (rows_.dropped == 1 ? " rows lacks a value and was" : " rows lack a value and were") +
-            " left out (\"missing\": \"skip\")"};
-  }
+  [[nodiscard]] std::vector<std::string> remarks() const override { return left_out(params_.path, rows_); }
 
   void read(int64_t index, Sample& out) const override {
     if (mapped_) return mapped_->read(index, out);
@@ -158,14 +144,16 @@ class Csv final : public Dataset, public Remarks, public InMemory, public Column
   void map(MappedFile file) {
     mapped_ = std::make_unique<MappedTable>(std::move(file), params_);
     rows_ = mapped_->rows();
-    fingerprint_ = "csv-mapped-1:" + std::to_string(rows_.kept) + ":" + hex(mapped_->hash()) + ":" + params_.delimiter +
+    fingerprint_ = "csv-mapped-2:" + std::to_string(rows_.kept) + ":" + hex(mapped_->hash()) + ":" + params_.delimiter +
                    (params_.header ? ":header" : "");
+    const auto name = [&](const std::string& column) {  // with its length, as it may hold anything
+      fingerprint_.append(",").append(std::to_string(column.size())).append(":").append(column);
+    };
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       const CsvField& field = params_.fields[i];
-      const std::string& column = field.column.empty() && field.columns.empty() ? field.name : field.column;
-      fingerprint_.append(":").append(field.name).append(" ").append(to_string(columns_[i].spec()));
-      fingerprint_.append("=").append(column);
-      for (const std::string& each : field.columns) fingerprint_.append(",").append(each);
+      fingerprint_.append(":").append(field.name).append(" ").append(to_string(columns_[i].spec())).append("=");
+      if (field.columns.empty()) name(field.column.empty() ? field.name : field.column);
+      for (const std::string& each : field.columns) name(each);
     }
   }
 

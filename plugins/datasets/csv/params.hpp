@@ -1,4 +1,4 @@
-// Parameters of dataset:csv.
+// Parameters of dataset:csv, and those that it shares with other datasets over tables.
 #pragma once
 
 #include <string>
@@ -20,6 +20,48 @@ TENON_ENUM(CsvMissing, "error", "skip")
 enum class CsvMemory { kAuto, kLoaded, kMapped };
 TENON_ENUM(CsvMemory, "auto", "loaded", "mapped")
 
+/// For a struct with the member `std::string column`; require_one_way() checks it. `what` says which column.
+template <class S>
+[[nodiscard]] Field column_field(
+    const std::string& what =
+        "that makes a single value: its name in the header, or its position from \"1\" on where "
+        "there is none") {
+  return field(&S::column, "column",
+               "Column " + what + "; without it and without columns, the column that is called like the field");
+}
+
+/// For a struct with the member `std::vector<std::string> columns`; require_one_way() checks it.
+template <class S>
+[[nodiscard]] Field columns_field(const std::string& what = "that make one vector of numbers") {
+  return field(&S::columns, "columns", "Columns " + what + ", in this order; instead of column");
+}
+
+/// For a struct with the member `CsvFloat dtype`.
+template <class S>
+[[nodiscard]] Field float_field() {
+  return field(&S::dtype, "dtype", "Type of numbers: parsed as float64, then rounded to this");
+}
+
+/// For a struct with the member `std::string delimiter`; require_delimiter() checks it.
+template <class S>
+[[nodiscard]] Field delimiter_field() {
+  return field(&S::delimiter, "delimiter", "What separates cells: one character, such as \";\" or \"\\t\"");
+}
+
+/// For a struct with the member `bool header`.
+template <class S>
+[[nodiscard]] Field header_field() {
+  return field(&S::header, "header", "Whether the first row names the columns");
+}
+
+/// For a struct with the member `CsvMissing missing`.
+template <class S>
+[[nodiscard]] Field missing_field() {
+  return field(&S::missing, "missing",
+               "What becomes of a row where a column in use is empty, NA, N/A, #N/A, NaN, null or ? (in any case, and "
+               "not in quotes if it is text): error, or skip, which drops the row");
+}
+
 struct CsvField {
   std::string name;
   std::string column;
@@ -28,16 +70,12 @@ struct CsvField {
   CsvFloat dtype = CsvFloat::kFloat32;
 
   TENON_PARAMS(
-      CsvField, field(&CsvField::name, "name", "Name of the field").required(),
-      field(&CsvField::column, "column",
-            "Column that makes a single value: its name in the header, or its position from \"1\" on where "
-            "there is none; without it and without columns, the column that is called like the field"),
-      field(&CsvField::columns, "columns",
-            "Columns that make one vector, in this order; instead of column, and not of texts"),
+      CsvField, field(&CsvField::name, "name", "Name of the field").required(), column_field<CsvField>(),
+      columns_field<CsvField>(),
       field(&CsvField::type, "type",
             "number: of type dtype; integer: int64, also written as 3.0; text: uint8 of any length, UTF-8, for "
             "transform:encode_categories and the like"),
-      field(&CsvField::dtype, "dtype", "Type of numbers: parsed as float64, then rounded to this"))
+      float_field<CsvField>())
 };
 
 struct CsvParams {
@@ -54,14 +92,11 @@ struct CsvParams {
             "File of comma-separated values (RFC 4180), UTF-8, plain or packed by gzip (loaded alone); numbers have a "
             "decimal point")
           .required(),
-      field(&CsvParams::delimiter, "delimiter", "What separates cells: one character, such as \";\" or \"\\t\""),
-      field(&CsvParams::header, "header", "Whether the first row names the columns"),
+      delimiter_field<CsvParams>(), header_field<CsvParams>(),
       field(&CsvParams::fields, "fields", "Fields that the columns make; columns in none are left out")
           .min_items(1)
           .required(),
-      field(&CsvParams::missing, "missing",
-            "What becomes of a row where a column in use is empty, NA, N/A, #N/A, NaN, null or ? (in any case, and "
-            "not in quotes if it is text): error, or skip, which drops the row"),
+      missing_field<CsvParams>(),
       field(&CsvParams::memory, "memory",
             "loaded: all values are parsed and checked at the start, and kept in memory; mapped: rows are parsed when "
             "they are read, so the file may be larger than memory; auto: mapped above 1 GiB"))

@@ -22,8 +22,6 @@ class RowRules {
   /// \throws Error (kData) when two columns are called alike, or one that is wanted is not there.
   RowRules(const std::vector<Cell>& first, const CsvParams& params, Problems& problems);
 
-  [[nodiscard]] const std::vector<Wanted>& wanted() const { return wanted_; }
-
   /// Gives each wanted cell of a row to `put(wanted, cell)`, which says what is wrong with it, or nothing. A row that
   /// lacks a value is missing; what is against the rules goes to the problems. `first_of_data`: no row was read before.
   template <class Put>

@@ -11,22 +11,10 @@
 #include <system_error>
 #include <utility>
 
+#include <files/descriptor.hpp>
 #include <tenon/error.hpp>
 
 namespace tenon::datasets {
-namespace {
-
-struct Descriptor {
-  int number;
-  explicit Descriptor(int opened) : number(opened) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (number >= 0) ::close(number);
-  }
-};
-
-}  // namespace
 
 MappedFile::MappedFile(const std::filesystem::path& path, const std::string& pointer) {
   const auto fail = [&](const std::string& why) { throw Error(ErrorCode::kData, path.string() + ": " + why, pointer); };
@@ -53,6 +41,15 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
   std::swap(data_, other.data_);
   std::swap(size_, other.size_);
   return *this;
+}
+
+void require_mappable(std::size_t files, const std::string& of, const std::string& instead,
+                      const std::string& pointer) {
+  if (files <= kMostMappedFiles) return;
+  throw Error(ErrorCode::kData,
+              of + ": " + std::to_string(files) + " files are to be read, and " + std::to_string(kMostMappedFiles) +
+                  " can be open at once: " + instead,
+              pointer);
 }
 
 void MappedFile::forget(std::size_t offset, std::size_t size) const noexcept {

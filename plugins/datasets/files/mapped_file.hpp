@@ -32,4 +32,12 @@ class MappedFile {
   std::size_t size_ = 0;
 };
 
+/// Files that one dataset may map at once: a process has room for some 65,000 mappings (vm.max_map_count), and other
+/// datasets and libraries take of them too.
+inline constexpr std::size_t kMostMappedFiles = 30'000;
+
+/// \throws Error (kData) when there are more files than may be mapped at once. `of`: the list or folder that names them,
+/// `instead`: what to do.
+void require_mappable(std::size_t files, const std::string& of, const std::string& instead, const std::string& pointer);
+
 }  // namespace tenon::datasets

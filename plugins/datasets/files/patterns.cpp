@@ -16,9 +16,11 @@
 namespace tenon::datasets {
 namespace {
 
+/// That one pattern stands for.
+constexpr std::size_t kMostNames = 1'000'000;
+
 /// "000..146" → each number, as wide as the first; nothing for another text.
 std::optional<std::vector<std::string>> range_of(std::string_view text) {
-  constexpr int64_t kMost = 1'000'000;
   const std::size_t dots = text.find("..");
   if (dots == std::string_view::npos) return std::nullopt;
   const std::string_view from = text.substr(0, dots);
@@ -29,7 +31,8 @@ std::optional<std::vector<std::string>> range_of(std::string_view text) {
     const auto [stopped, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
     return error == std::errc() && stopped == digits.data() + digits.size() && value >= 0;
   };
-  if (!whole(from, first) || !whole(to, last) || last < first || last - first >= kMost) return std::nullopt;
+  if (!whole(from, first) || !whole(to, last) || last < first || last - first >= int64_t{kMostNames})
+    return std::nullopt;
   std::vector<std::string> all;
   for (int64_t number = first; number <= last; ++number) {
     std::string digits = std::to_string(number);
@@ -49,16 +52,19 @@ std::vector<std::string> words_of(std::string_view text) {
   }
 }
 
-std::vector<std::string> without_braces(const std::string& pattern) {
+std::vector<std::string> without_braces(const std::string& pattern, const std::string& pointer) {
   const std::size_t open = pattern.find('{');
   const std::size_t close = pattern.find('}', open == std::string::npos ? 0 : open);
   if (open == std::string::npos || close == std::string::npos) return {pattern};
   const std::string inside = pattern.substr(open + 1, close - open - 1);
+  const std::vector<std::string> here = range_of(inside).value_or(words_of(inside));
+  const std::vector<std::string> behind = without_braces(pattern.substr(close + 1), pointer);
+  if (here.size() * behind.size() > kMostNames) {
+    throw Error(ErrorCode::kData, pattern + ": stands for more than " + std::to_string(kMostNames) + " files", pointer);
+  }
   std::vector<std::string> all;
-  for (const std::string& each : range_of(inside).value_or(words_of(inside))) {
-    for (const std::string& rest : without_braces(pattern.substr(close + 1))) {
-      all.push_back(pattern.substr(0, open).append(each).append(rest));
-    }
+  for (const std::string& each : here) {
+    for (const std::string& rest : behind) all.push_back(pattern.substr(0, open).append(each).append(rest));
   }
   return all;
 }
@@ -84,7 +90,7 @@ std::vector<ListedFile> list_files(const std::vector<std::filesystem::path>& lis
       files.push_back({list[i], place});
       continue;
     }
-    for (const std::string& each : without_braces(list[i].string())) {
+    for (const std::string& each : without_braces(list[i].string(), place)) {
       if (each.find_first_of("*?[") == std::string::npos) {
         files.push_back({each, place});
         continue;

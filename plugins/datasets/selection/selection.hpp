@@ -13,17 +13,23 @@
 #include <tenon/components/dataset.hpp>
 #include <tenon/components/derived.hpp>
 #include <tenon/components/in_memory.hpp>
+#include <tenon/components/item_names.hpp>
 #include <tenon/components/partial_read.hpp>
 
 namespace tenon::datasets {
 
 /// Hands on fields, items and abilities of its one input; what derives from it says which item stands at which index.
-class Selection : public Dataset, public Derived, public InMemory, public Columns, public PartialRead {
+class Selection : public Dataset,
+                  public Derived,
+                  public InMemory,
+                  public Columns,
+                  public PartialRead,
+                  public ItemNames {
  public:
   static std::vector<std::string> traits() { return {"deterministic"}; }
   static std::vector<std::string> abilities() { return {Derived::kAbility, InMemory::kAbility, Columns::kAbility}; }
 
-  /// PartialRead where the input has it, once open.
+  /// PartialRead and ItemNames where the input has them, once open.
   [[nodiscard]] void* ability(const char* id) noexcept override;
 
   void derive(std::span<const Spec> inputs) override;
@@ -39,6 +45,8 @@ class Selection : public Dataset, public Derived, public InMemory, public Column
 
   [[nodiscard]] std::string_view partial_field() const noexcept final;
   void read_part(int64_t index, const std::function<Region(Extent)>& choose, Sample& out) const final;
+
+  [[nodiscard]] std::string item_name(int64_t index) const final { return item_names_->item_name(source(index)); }
 
  protected:
   /// `does`: what it does with one dataset, such as "splits".
@@ -64,6 +72,7 @@ class Selection : public Dataset, public Derived, public InMemory, public Column
   const InMemory* in_memory_ = nullptr;
   const Columns* columns_ = nullptr;
   const PartialRead* partial_ = nullptr;
+  const ItemNames* item_names_ = nullptr;
 };
 
 }  // namespace tenon::datasets

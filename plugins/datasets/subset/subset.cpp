@@ -47,7 +47,7 @@ class Subset final : public Selection {
   static Example example() { return {.params = R"({"from": -20, "step": 3})", .files = {}, .inputs = {}}; }
 
   [[nodiscard]] int64_t size() const override {
-    return listed() ? static_cast<int64_t>(list_.size()) : (end_ - begin_ + params_.step - 1) / params_.step;
+    return listed() ? static_cast<int64_t>(list_.size()) : (end_ - begin_ - 1) / params_.step + 1;
   }
 
   [[nodiscard]] std::string fingerprint() const override {

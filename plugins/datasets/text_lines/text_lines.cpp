@@ -89,7 +89,9 @@ class TextLines final : public Dataset, public Columns, public Remarks {
 
   void open(std::span<Dataset* const> inputs) override {
     if (!inputs.empty()) throw Error(ErrorCode::kConfig, "reads files and takes no input: remove \"in\"");
-    for (const ListedFile& file : list_files(params_.paths, "/paths")) index(file);
+    const std::vector<ListedFile> all = list_files(params_.paths, "/paths");
+    require_mappable(all.size(), params_.paths.front().string(), "join texts into larger files", "/paths");
+    for (const ListedFile& file : all) index(file);
     if (begins_.empty()) {
       throw Error(ErrorCode::kData,
                   params_.paths.front().string() + ": there are no lines" + (skipped_ > 0 ? " that hold anything" : ""),
@@ -102,6 +104,7 @@ class TextLines final : public Dataset, public Columns, public Remarks {
 
   [[nodiscard]] std::string fingerprint() const override {
     std::string text = "text-lines-1:" + params_.field;
+    if (params_.encoding == TextEncoding::kBytes) text.append(":bytes");
     if (params_.strip) text.append(":strip");
     if (params_.empty == EmptyLines::kSkip) text.append(":skip");
     if (params_.max_bytes) text.append(":").append(std::to_string(*params_.max_bytes));

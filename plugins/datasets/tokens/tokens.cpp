@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <files/content_hash.hpp>
+#include <files/mapped_file.hpp>
 #include <files/patterns.hpp>
 #include <tenon/components/dataset.hpp>
 #include <tenon/components/remarks.hpp>
@@ -86,7 +87,9 @@ class Tokens final : public Dataset, public Remarks {
 
   void open(std::span<Dataset* const> inputs) override {
     if (!inputs.empty()) throw Error(ErrorCode::kConfig, "reads files and takes no input: remove \"in\"");
-    for (const ListedFile& listed : list_files(params_.paths, "/paths")) {
+    const std::vector<ListedFile> all = list_files(params_.paths, "/paths");
+    require_mappable(all.size(), params_.paths.front().string(), "join files of tokens into larger ones", "/paths");
+    for (const ListedFile& listed : all) {
       TokenFile file(listed.path, listed.pointer, params_.dtype, params_.skip_bytes);
       hash_ = random_key({hash_, file.hash()});
       const int64_t items = file.size() > params_.block ? (file.size() - params_.block - 1) / stride_ + 1 : 0;
@@ -105,8 +108,9 @@ class Tokens final : public Dataset, public Remarks {
   [[nodiscard]] int64_t size() const override { return size_; }
 
   [[nodiscard]] std::string fingerprint() const override {
-    return "tokens-1:" + params_.field + ":" + params_.target_field + ":" + std::to_string(params_.block) + ":" +
-           std::to_string(stride_) + ":" + std::to_string(size_) + ":" + hex(hash_);
+    const std::string& type = tenon_enum_names(params_.dtype).names[static_cast<std::size_t>(params_.dtype)];
+    return "tokens-2:" + type + ":" + params_.field + ":" + params_.target_field + ":" + std::to_string(params_.block) +
+           ":" + std::to_string(stride_) + ":" + std::to_string(size_) + ":" + hex(hash_);
   }
 
   [[nodiscard]] std::vector<std::string> remarks() const override {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include <csv/params.hpp>
 #include <npy/array_dataset.hpp>
 #include <tenon/params.hpp>
 
@@ -33,11 +34,12 @@ struct WindowsField {
             "Folder within path that holds this field's .npy files, of the same names as the others'; \"\" for "
             "path itself"),
       field(&WindowsField::shape, "shape", "Shape of one step in the .npy files, which are [steps, …]").min(1),
-      field(&WindowsField::column, "column",
-            "Column of a table that makes one number a step; without it and without columns, the one that is "
-            "called like the field"),
-      field(&WindowsField::columns, "columns", "Columns of a table that make a vector a step"))
+      column_field<WindowsField>("of a table that makes one number a step"),
+      columns_field<WindowsField>("of a table that make a vector a step"))
 };
+
+/// Of length, stride and horizon: sums of them are not beyond int64.
+inline constexpr double kMostSteps = 1e12;
 
 struct WindowsParams {
   std::filesystem::path path;
@@ -58,13 +60,15 @@ struct WindowsParams {
       field(&WindowsParams::group, "group",
             "Column of the table that names the recording of a row, whose steps are in the order of the rows; \"\" for "
             "one recording"),
-      field(&WindowsParams::delimiter, "delimiter", "What separates the table's cells: one character"),
-      field(&WindowsParams::length, "length", "Steps of a window").min(1).required(),
+      delimiter_field<WindowsParams>(),
+      field(&WindowsParams::length, "length", "Steps of a window").min(1).max(kMostSteps).required(),
       field(&WindowsParams::stride, "stride",
             "Steps from the beginning of a window to that of the next; auto: length, so that no step comes twice")
-          .min(1),
+          .min(1)
+          .max(kMostSteps),
       field(&WindowsParams::horizon, "horizon", "Steps behind a window, which fields of the parts ahead and then give")
-          .min(0),
+          .min(0)
+          .max(kMostSteps),
       field(&WindowsParams::fields, "fields", "Fields").min_items(1).required())
 };
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -17,9 +18,6 @@ namespace tenon::datasets {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// A process may have some 65,000 mappings.
-constexpr std::size_t kMostFiles = 30'000;
 
 std::size_t bytes_of(const NpySample& step) {
   return size_of(step.dtype) * static_cast<std::size_t>(elements(step.shape));
@@ -98,6 +96,7 @@ void Recordings::open_folder(const WindowsParams& params) {
                 params.path.string() + ": is a folder, in which each file is a recording: leave out \"group\"",
                 "/group");
   }
+  std::set<fs::path> folders;
   for (std::size_t field = 0; field < params.fields.size(); ++field) {
     const WindowsField& declared = params.fields[field];
     if (!declared.column.empty() || !declared.columns.empty()) {
@@ -108,13 +107,9 @@ void Recordings::open_folder(const WindowsParams& params) {
     const std::string pointer = declared.folder.empty() ? "/path" : pointer_of(field) + "/folder";
     std::vector<std::string> names = npy_files(folder, pointer);
     if (names_.empty()) names_ = names;
-    if (names_.size() * steps_.size() > kMostFiles) {
-      throw Error(ErrorCode::kData,
-                  folder.string() + ": holds " + std::to_string(names_.size()) + " recordings, and " +
-                      std::to_string(kMostFiles / steps_.size()) +
-                      " files can be open at once: write them into one table with a \"group\"",
-                  pointer);
-    }
+    folders.insert(folder);  // fields of one folder share its files
+    require_mappable(names.size() * folders.size(), folder.string(), "write them into one table with a \"group\"",
+                     pointer);
     if (names != names_) {
       const auto [ours, theirs] = std::mismatch(names.begin(), names.end(), names_.begin(), names_.end());
       const bool missing = ours == names.end() || (theirs != names_.end() && comes_before(*theirs, *ours));

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include <csv/rules.hpp>
 #include <files/content_hash.hpp>
 #include <files/numbers.hpp>
 #include <tenon/components/columns.hpp>
@@ -24,9 +25,7 @@ class Windows final : public Dataset, public InMemory, public Columns, public Re
  public:
   explicit Windows(WindowsParams params)
       : params_(std::move(params)), stride_(params_.stride.value_or(params_.length)) {
-    if (params_.delimiter.size() != 1) {
-      throw Error(ErrorCode::kConfig, "one character separates cells, such as \",\" or \";\"", "/delimiter");
-    }
+    require_delimiter(params_.delimiter);
     for (std::size_t i = 0; i < params_.fields.size(); ++i) declare(params_.fields[i], "/fields/" + std::to_string(i));
   }
 
@@ -124,9 +123,7 @@ class Windows final : public Dataset, public InMemory, public Columns, public Re
     if ((field.part == WindowsPart::kAhead || field.part == WindowsPart::kThen) && params_.horizon == 0) {
       refuse("is of the steps ahead, of which there are none: give \"horizon\"", "/part");
     }
-    if (!field.column.empty() && !field.columns.empty()) {
-      refuse("give either \"column\", for one number a step, or \"columns\", for a vector", "/columns");
-    }
+    require_one_way(field.column, field.columns, false, pointer);
     Shape step = field.shape;
     if (!field.columns.empty()) step.push_back(static_cast<int64_t>(field.columns.size()));
     Shape shape = step;

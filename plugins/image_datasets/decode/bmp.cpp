@@ -1,6 +1,8 @@
 // BMP's file header and the two kinds of information headers that tell the size.
 #include <decode/headers.hpp>
 
+#include <algorithm>
+
 #include <tenon/error.hpp>
 
 namespace tenon::image_datasets {
@@ -20,7 +22,13 @@ RasterHeader bmp_header(Bytes file) {
     throw Error(ErrorCode::kData, "is damaged: its BMP header tells a size of " + std::to_string(stored.width) + " x " +
                                       std::to_string(stored.height));
   }
-  const bool packed = !old && little_endian(file, 30, 4) != 0;
+  constexpr uint32_t kLastPacking = 3;
+  const uint32_t packing = old ? 0 : little_endian(file, 30, 4);
+  if (packing > kLastPacking) {
+    throw Error(ErrorCode::kData, "is a BMP file packed in a way that is not read, of number " +
+                                      std::to_string(packing) + ": save it as PNG");
+  }
+  const bool packed = packing != 0;
   if (!packed) {
     const uint64_t bits = little_endian(file, old ? 24 : 28, 2);
     const uint64_t row = (static_cast<uint64_t>(stored.width) * bits + 31) / 32 * 4;
@@ -31,6 +39,23 @@ RasterHeader bmp_header(Bytes file) {
     }
   }
   return {stored, {}};
+}
+
+std::string bmp_with_indices_as_greys(Bytes file) {
+  constexpr std::size_t kFileHeader = 14;
+  const std::size_t header = little_endian(file, kFileHeader, 4);
+  const bool old = header == 12;
+  const std::size_t bits = little_endian(file, old ? 24 : 28, 2);
+  if (bits > 8) return {};
+  const std::size_t entry = old ? 3 : 4;
+  const std::size_t begin = kFileHeader + header;
+  const std::size_t used = old ? 0 : little_endian(file, 46, 4);
+  const std::size_t all = std::size_t{1} << bits;
+  const std::size_t fit = begin < file.size() ? (file.size() - begin) / entry : 0;
+  const std::size_t entries = std::min({used == 0 ? all : used, all, fit});
+  std::string copy(text_of(file));
+  for (std::size_t i = 0; i < entries; ++i) copy.replace(begin + i * entry, 3, 3, static_cast<char>(i));
+  return copy;
 }
 
 }  // namespace tenon::image_datasets

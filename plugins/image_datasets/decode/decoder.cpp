@@ -43,7 +43,7 @@ void decode_any(Bytes file, const DecodeOptions& options, const Choose* choose, 
               before + " at column " + std::to_string(column) + ", row " + std::to_string(row) + behind);
 }
 
-/// One value a pixel, as it is stored: OpenCV widens 1, 2 and 4 bits to the range of 8.
+/// One value a pixel, as it is stored: OpenCV widened 1, 2 and 4 bits to the range of 8.
 template <class Value>
 void take_values(const Raster& raster, const Region& region, uint8_t* to) {
   const unsigned step = raster.depth < 8 ? 255U / ((1U << static_cast<unsigned>(raster.depth)) - 1U) : 1U;
@@ -54,7 +54,7 @@ void take_values(const Raster& raster, const Region& region, uint8_t* to) {
     for (int64_t x = 0; x < region.width; ++x, pixel += way.to_next_column) {
       if (colours && (pixel[1] != pixel[0] || pixel[2] != pixel[0])) {
         fail_at(region.top + y, region.left + x, "is an image in colours, such as",
-                ": a mask holds class numbers, as grey values or as a palette (PNG)");
+                ": a mask holds class numbers, as grey values or as a palette (PNG, BMP, TIFF)");
       }
       const unsigned value = pixel[0] / step;
       if (value > 255) {

@@ -1,4 +1,4 @@
-// Images from the bytes of a file: JPEG by libjpeg-turbo, the other formats by OpenCV.
+// Images from the bytes of a file: JPEG by libjpeg-turbo, the other formats by OpenCV, but for PBM, PGM and PPM.
 //
 // What comes out equals what Pillow gives: `ImageOps.exif_transpose(Image.open(f)).convert("RGB")` for colour rgb. In
 // detail:
@@ -8,14 +8,14 @@
 //   is an error; bytes too many between segments are not.
 // - PNG, WebP, BMP, TIFF, PBM/PGM/PPM and JPEG 2000: alpha is dropped, not blended; palettes become their colours; grey
 //   is repeated, or made of colours as 0.299 R + 0.587 G + 0.114 B, rounded. Of 16 bits the upper 8 are kept where 8
-//   are wanted. Of several pages the first; animated WebP is refused.
+//   are wanted. PGM and PPM whose largest number is another than 255 or 65535 are scaled to these. Of several pages the
+//   first; animated WebP is refused.
 // - Orientation by EXIF (JPEG, PNG, WebP); TIFF comes upright whatever is asked for.
 #pragma once
 
 #include <cstddef>
 #include <functional>
 #include <span>
-#include <string_view>
 
 #include <decode/options.hpp>
 #include <tenon/components/partial_read.hpp>
@@ -29,11 +29,8 @@ using Allocate = std::function<void*(Dtype, std::span<const int64_t> shape)>;
 /// Chooses the part of an image of that size, oriented as it will be handed out. What it throws passes through.
 using Choose = std::function<Region(Extent)>;
 
-/// What the file's first bytes say that it is, such as "JPEG", "PNG", "a GIF image" or "a web page (HTML)"; empty when
-/// they say nothing.
-[[nodiscard]] std::string_view format_of(std::span<const std::byte> file) noexcept;
-
-/// The size of the image, oriented as it will be handed out, mostly from the file's header alone.
+/// The size of the image, oriented as it will be handed out, from the file's headers alone but for BigTIFF: other bytes
+/// are not touched.
 /// \throws Error (kData) as decode() does. [any thread]
 [[nodiscard]] Extent extent_of(std::span<const std::byte> file, const DecodeOptions& options);
 
@@ -49,9 +46,11 @@ void decode(std::span<const std::byte> file, const DecodeOptions& options, const
 void decode_part(std::span<const std::byte> file, const DecodeOptions& options, const Choose& choose,
                  const Allocate& allocate);
 
-/// Decodes a mask of class numbers into uint8 [H, W]: the indices of a palette (PNG) or the values of grey as they are
-/// stored, of 1, 2, 4, 8 or 16 bits, as long as they are at most 255. Colours count where all three are equal.
-/// \throws Error (kData) as decode(), also for JPEG, which keeps no exact numbers, and for colours. [any thread]
+/// Decodes a mask of class numbers into uint8 [H, W]: the indices of a palette (PNG, BMP, TIFF) or the values of grey as
+/// they are stored, of 1, 2, 4, 8 or 16 bits, as long as they are at most 255. Of one bit black is 0 and white 1 in all
+/// formats, whatever the file calls them. Colours count where all three are equal.
+/// \throws Error (kData) as decode(), also for JPEG, which keeps no exact numbers, for colours, and for TIFF of more
+/// bits in which 0 is white. [any thread]
 void decode_mask(std::span<const std::byte> file, Orientation orientation, const Allocate& allocate);
 
 /// As decode_mask for a region alone.

@@ -5,8 +5,6 @@
 #include <array>
 #include <cstdio>
 
-#include <decode/decoder.hpp>
-
 namespace tenon::image_datasets {
 namespace {
 
@@ -83,7 +81,5 @@ std::string why_no_image(Bytes file) {
   }
   return "is no image: it begins with " + first + std::string(kRead);
 }
-
-std::string_view format_of(std::span<const std::byte> file) noexcept { return sniff(file).name; }
 
 }  // namespace tenon::image_datasets

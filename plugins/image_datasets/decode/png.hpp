@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include <decode/decoder.hpp>
+#include <decode/bytes.hpp>
 #include <decode/exif.hpp>
 
 namespace tenon::image_datasets {
@@ -17,8 +17,11 @@ struct PngHeader {
   [[nodiscard]] bool palette() const noexcept { return colour == 3; }
 };
 
+/// Whether the bytes of all chunks are read, to compare their checksums, or the heads of chunks alone.
+enum class Checksums { kCompare, kPassOver };
+
 /// Walks over all chunks. \throws Error (kData): cut off, or a checksum of a chunk that matters does not fit.
-[[nodiscard]] PngHeader png_header(Bytes file);
+[[nodiscard]] PngHeader png_header(Bytes file, Checksums checksums);
 
 /// The same image with a palette of greys, so that it decodes to its indices.
 [[nodiscard]] std::string with_indices_as_greys(Bytes file, const PngHeader& header);

@@ -7,19 +7,25 @@
 #include <string>
 
 #include <opencv2/core.hpp>
+#include <opencv2/core/utils/logger.hpp>
 #include <opencv2/imgcodecs.hpp>
 
 #include <decode/headers.hpp>
 #include <decode/png.hpp>
+#include <decode/portable.hpp>
 #include <tenon/error.hpp>
 
 namespace tenon::image_datasets {
 namespace {
 
-/// Threads belong to the loader.
-void keep_to_one_thread() {
+/// Threads belong to the loader, and what is wrong with a file is told by who reads it. The text that imdecode itself
+/// writes to std::cerr where a decoder throws cannot be turned off: what is often wrong is looked for before.
+void keep_to_itself() {
   static std::once_flag once;
-  std::call_once(once, [] { cv::setNumThreads(0); });
+  std::call_once(once, [] {
+    cv::setNumThreads(0);
+    cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);
+  });
 }
 
 std::string name_of(Format format) {
@@ -28,7 +34,6 @@ std::string name_of(Format format) {
     case Format::kWebp: return "WebP";
     case Format::kBmp: return "BMP";
     case Format::kTiff: return "TIFF";
-    case Format::kPortable: return "PBM, PGM or PPM";
     default: return "JPEG 2000";
   }
 }
@@ -51,23 +56,26 @@ Pixels pixels_of(const cv::Mat& image) {
 }  // namespace
 
 std::optional<RasterHeader> raster_header(Bytes file, Format format) {
-  if (format == Format::kPng) {
-    const PngHeader header = png_header(file);
-    return RasterHeader{header.stored, header.turn};
+  switch (format) {
+    case Format::kPng: {
+      const PngHeader header = png_header(file, Checksums::kPassOver);
+      return RasterHeader{header.stored, header.turn, header.depth};
+    }
+    case Format::kWebp: return webp_header(file);
+    case Format::kBmp: return bmp_header(file);
+    case Format::kTiff: return tiff_header(file);
+    case Format::kPortable: return portable_header(file);
+    default: return jpeg2000_header(file);
   }
-  if (format == Format::kWebp) return webp_header(file);
-  if (format == Format::kBmp) return bmp_header(file);
-  if (format == Format::kTiff) return tiff_header(file);
-  if (format == Format::kPortable) return portable_header(file);
-  return std::nullopt;
 }
 
 Raster read_raster(Bytes file, Format format, bool indices) {
-  keep_to_one_thread();
+  if (format == Format::kPortable) return read_portable(file, indices);
+  keep_to_itself();
   Raster raster;
   std::string other;
   if (format == Format::kPng) {
-    const PngHeader header = png_header(file);
+    const PngHeader header = png_header(file, Checksums::kCompare);
     raster.turn = header.turn;
     raster.depth = header.depth;
     if (indices && header.palette()) {
@@ -76,8 +84,11 @@ Raster read_raster(Bytes file, Format format, bool indices) {
     }
   } else if (const auto header = raster_header(file, format)) {
     raster.turn = header->turn;
+    raster.depth = header->depth;
   }
-  if (format == Format::kTiff) other = without_multiplied_alpha(file);
+  if (format == Format::kBmp && indices) other = bmp_with_indices_as_greys(file);
+  if (format == Format::kTiff && indices) other = tiff_with_indices_as_greys(file);
+  if (format == Format::kTiff && other.empty()) other = without_multiplied_alpha(file);
   if (!other.empty()) file = std::as_bytes(std::span(other));
   if (file.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
     throw Error(ErrorCode::kData, "has " + std::to_string(file.size()) + " bytes: images end at 2 GiB");

@@ -1,4 +1,4 @@
-// What OpenCV decodes: PNG, WebP, BMP, TIFF, PBM/PGM/PPM and JPEG 2000.
+// Images but for JPEG: OpenCV decodes PNG, WebP, BMP, TIFF and JPEG 2000.
 #pragma once
 
 #include <memory>
@@ -16,10 +16,11 @@ struct Raster {
   Pixels pixels;
   Turn turn;                           ///< Still to be done, as EXIF wants it.
   std::shared_ptr<const void> memory;  ///< What the pixels lie in.
-  int depth = 8;                       ///< Bits of a stored value of PNG, where OpenCV widens less than 8; else 8.
+  int depth = 8;                       ///< Bits of a stored value where they were widened to 8; else 8.
 };
 
-/// Decodes the image of a file of that format, which is not JPEG. `indices`: of palettes give the indices, as grey.
+/// Decodes the image of a file of that format, which is not JPEG. `indices`: of palettes give the indices, as grey, and
+/// of PBM, PGM and PPM the numbers as they are stored. Pixels may lie within `file`.
 /// \throws Error (kData).
 [[nodiscard]] Raster read_raster(Bytes file, Format format, bool indices);
 

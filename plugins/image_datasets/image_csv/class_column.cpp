@@ -10,8 +10,8 @@
 
 namespace tenon::image_datasets {
 
-std::vector<int64_t> class_numbers(const datasets::FieldColumn& texts, int64_t rows,
-                                   const std::optional<std::vector<std::string>>& classes, const std::string& pointer) {
+ClassColumn class_column(const datasets::FieldColumn& texts, int64_t rows,
+                         const std::optional<std::vector<std::string>>& classes, const std::string& pointer) {
   std::map<std::string_view, int64_t> numbers;
   if (classes) {
     for (const std::string& name : *classes) numbers.emplace(name, static_cast<int64_t>(numbers.size()));
@@ -20,14 +20,17 @@ std::vector<int64_t> class_numbers(const datasets::FieldColumn& texts, int64_t r
     int64_t next = 0;
     for (auto& [name, number] : numbers) number = next++;
   }
-  std::vector<int64_t> found(static_cast<std::size_t>(rows));
+  ClassColumn found;
+  for (const auto& [name, number] : numbers) found.names.emplace_back(name);
+  if (classes) found.names = *classes;
+  found.numbers.resize(static_cast<std::size_t>(rows));
   std::set<std::string_view> unknown;
   for (int64_t row = 0; row < rows; ++row) {
     const auto at = numbers.find(text_at(texts, row));
     if (at == numbers.end()) {
       unknown.insert(text_at(texts, row));
     } else {
-      found[static_cast<std::size_t>(row)] = at->second;
+      found.numbers[static_cast<std::size_t>(row)] = at->second;
     }
   }
   if (unknown.empty()) return found;

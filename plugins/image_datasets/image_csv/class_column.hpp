@@ -16,10 +16,15 @@ namespace tenon::image_datasets {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
+struct ClassColumn {
+  std::vector<std::string> names;  ///< Of the classes, in the order of their numbers.
+  std::vector<int64_t> numbers;    ///< One a row.
+};
+
 /// The place of each row's text among the classes: those given, or all texts sorted by their bytes.
 /// \throws Error (kData) with `pointer` for texts that `classes` does not name, listing them, without the file's name.
-[[nodiscard]] std::vector<int64_t> class_numbers(const datasets::FieldColumn& texts, int64_t rows,
-                                                 const std::optional<std::vector<std::string>>& classes,
-                                                 const std::string& pointer);
+[[nodiscard]] ClassColumn class_column(const datasets::FieldColumn& texts, int64_t rows,
+                                       const std::optional<std::vector<std::string>>& classes,
+                                       const std::string& pointer);
 
 }  // namespace tenon::image_datasets

@@ -9,14 +9,18 @@
 
 #include <csv/column.hpp>
 #include <csv/problems.hpp>
+#include <csv/rules.hpp>
 #include <csv/table.hpp>
 #include <files/content_hash.hpp>
 #include <files/mapped_file.hpp>
 #include <image_csv/class_column.hpp>
 #include <image_csv/params.hpp>
+#include <index/file_hash.hpp>
 #include <index/image_file.hpp>
 #include <tenon/components/columns.hpp>
 #include <tenon/components/dataset.hpp>
+#include <tenon/components/fitted.hpp>
+#include <tenon/components/item_names.hpp>
 #include <tenon/components/partial_read.hpp>
 #include <tenon/components/remarks.hpp>
 #include <tenon/registration.hpp>
@@ -42,10 +46,7 @@ CsvType type_in_file(ImageCsvType type) {
 
 void require_field(const ImageCsvField& field, const std::string& pointer) {
   const bool words = field.type == ImageCsvType::kText || field.type == ImageCsvType::kClass;
-  if (!field.column.empty() && !field.columns.empty()) {
-    refuse("give either \"column\", for one value, or \"columns\", for a vector", pointer + "/columns");
-  }
-  if (words && !field.columns.empty()) refuse("texts and classes make no vector", pointer + "/columns");
+  datasets::require_one_way(field.column, field.columns, words, pointer);
   if (!field.classes) return;
   if (field.type != ImageCsvType::kClass) {
     refuse("classes are named for a field of type class alone", pointer + "/classes");
@@ -59,17 +60,17 @@ void require_field(const ImageCsvField& field, const std::string& pointer) {
 }  // namespace
 
 /// The table lies in memory from open() on; images are read when they are asked for.
-class ImageCsv final : public Dataset, public Columns, public PartialRead, public Remarks {
+class ImageCsv final : public Dataset,
+                       public Columns,
+                       public PartialRead,
+                       public Remarks,
+                       public Categorical,
+                       public ItemNames {
  public:
   explicit ImageCsv(ImageCsvParams params) : params_(std::move(params)) {
     require_bits(params_.bits);
     options_ = {params_.color, params_.bits, params_.orientation};
-    const std::string& delimiter = params_.delimiter;
-    if (delimiter.size() != 1 || std::string_view("\"\r\n").find(delimiter) != std::string_view::npos ||
-        static_cast<unsigned char>(delimiter.front()) >= 0x80) {
-      refuse(datasets::shown(delimiter) + " separates no cells: give one ASCII character, such as \",\" or \";\"",
-             "/delimiter");
-    }
+    datasets::require_delimiter(params_.delimiter);
     std::set<std::string> names{"image"};
     for (std::size_t i = 0; i < params_.fields.size(); ++i) {
       const ImageCsvField& field = params_.fields[i];
@@ -83,7 +84,7 @@ class ImageCsv final : public Dataset, public Columns, public PartialRead, publi
     // Last, so that places of other fields are those of the parameters.
     table_.fields.push_back({"image", params_.image, {}, CsvType::kText, {}});
     table_.path = params_.path;
-    table_.delimiter = delimiter;
+    table_.delimiter = params_.delimiter;
     table_.header = params_.header;
     table_.missing = params_.missing;
     for (const CsvField& field : table_.fields) columns_.emplace_back(field);
@@ -92,7 +93,9 @@ class ImageCsv final : public Dataset, public Columns, public PartialRead, publi
 
   static Ports ports() { return {{}, {Port::any("image"), Port::known_later()}}; }
   static std::vector<std::string> traits() { return {"deterministic"}; }
-  static std::vector<std::string> abilities() { return {Columns::kAbility, PartialRead::kAbility, Remarks::kAbility}; }
+  static std::vector<std::string> abilities() {
+    return {Columns::kAbility, PartialRead::kAbility, Remarks::kAbility, Categorical::kAbility, ItemNames::kAbility};
+  }
   static Example example() {
     const std::string image("P5 2 2 255\nabcd", 15);
     return {.params = R"({"path": "table.csv", "image": "file",
@@ -107,7 +110,9 @@ class ImageCsv final : public Dataset, public Columns, public PartialRead, publi
   [[nodiscard]] void* ability(const char* id) noexcept override {
     const std::string_view wanted(id);
     if (wanted == Columns::kAbility) return static_cast<Columns*>(this);
+    if (wanted == ItemNames::kAbility) return static_cast<ItemNames*>(this);
     if (wanted == PartialRead::kAbility) return static_cast<PartialRead*>(this);
+    if (wanted == Categorical::kAbility) return static_cast<Categorical*>(this);
     return wanted == Remarks::kAbility ? static_cast<Remarks*>(this) : nullptr;
   }
 
@@ -130,20 +135,23 @@ class ImageCsv final : public Dataset, public Columns, public PartialRead, publi
     for (std::size_t i = 0; i < params_.fields.size(); ++i) {
       if (!is_class(i)) continue;
       try {
-        classes_[i] = class_numbers(columns_[i], rows_.kept, params_.fields[i].classes,
-                                    "/fields/" + std::to_string(i) + "/classes");
+        classes_[i] = class_column(columns_[i], rows_.kept, params_.fields[i].classes,
+                                   "/fields/" + std::to_string(i) + "/classes");
       } catch (const Error& error) {
         throw Error(error.code(), file + ": " + error.what(), error.pointer());
       }
       columns_[i] = FieldColumn(table_.fields[i]);  // its texts are not needed any more
     }
     require_first_image();
-    fingerprint_ = "image_csv-1:" + std::to_string(rows_.kept) + ":" + to_string(spec().front()) +
+    const uint64_t content = hash_of_files(root(), static_cast<std::size_t>(rows_.kept), [&](std::size_t row) {
+      return text_at(columns_.back(), static_cast<int64_t>(row));
+    });
+    fingerprint_ = "image_csv-2:" + std::to_string(rows_.kept) + ":" + to_string(spec().front()) +
                    (params_.orientation == Orientation::kApply ? ":upright" : ":as stored") + ":" +
-                   datasets::hex(columns_.back().hash());
+                   datasets::hex(columns_.back().hash()) + ":" + datasets::hex(content);
     for (std::size_t i = 0; i < params_.fields.size(); ++i) {
       const uint64_t hash =
-          is_class(i) ? datasets::content_hash(std::as_bytes(std::span(classes_[i]))) : columns_[i].hash();
+          is_class(i) ? datasets::content_hash(std::as_bytes(std::span(classes_[i].numbers))) : columns_[i].hash();
       fingerprint_ += ":" + params_.fields[i].name + " " + to_string(spec()[i + 1]) + "=" + datasets::hex(hash);
     }
   }
@@ -152,19 +160,21 @@ class ImageCsv final : public Dataset, public Columns, public PartialRead, publi
   [[nodiscard]] std::string fingerprint() const override { return fingerprint_; }
   [[nodiscard]] std::string_view partial_field() const noexcept override { return "image"; }
 
-  [[nodiscard]] std::vector<std::string> remarks() const override {
-    if (rows_.dropped == 0) return {};
-    return {params_.path.string() + ": " + std::to_string(rows_.dropped) + " of " +
-            std::to_string(rows_.kept + rows_.dropped) +
-            (rows_.dropped == 1 ? " rows lacks a value and was" : " rows lack a value and were") +
-            " left out (\"missing\": \"skip\")"};
-  }
+  [[nodiscard]] std::vector<std::string> remarks() const override { return datasets::left_out(params_.path, rows_); }
+  [[nodiscard]] std::string item_name(int64_t index) const override { return image_path(index); }
 
   [[nodiscard]] std::optional<std::vector<double>> column(std::string_view field) const override {
     for (std::size_t i = 0; i < params_.fields.size(); ++i) {
       if (params_.fields[i].name != field) continue;
       if (!is_class(i)) return columns_[i].numbers();
-      return std::vector<double>(classes_[i].begin(), classes_[i].end());
+      return std::vector<double>(classes_[i].numbers.begin(), classes_[i].numbers.end());
+    }
+    return std::nullopt;
+  }
+
+  [[nodiscard]] std::optional<std::vector<std::string>> categories(std::string_view field) const override {
+    for (std::size_t i = 0; i < params_.fields.size(); ++i) {
+      if (params_.fields[i].name == field && is_class(i)) return classes_[i].names;
     }
     return std::nullopt;
   }
@@ -180,7 +190,7 @@ class ImageCsv final : public Dataset, public Columns, public PartialRead, publi
     for (std::size_t i = 0; i < params_.fields.size(); ++i) {
       const int field = static_cast<int>(i) + 1;
       if (is_class(i)) {
-        out.allocate(field, Dtype::kInt64, {}).as<int64_t>()[0] = classes_[i][static_cast<std::size_t>(index)];
+        out.allocate(field, Dtype::kInt64, {}).as<int64_t>()[0] = classes_[i].numbers[static_cast<std::size_t>(index)];
       } else {
         columns_[i].read(index, field, out);
       }
@@ -189,10 +199,10 @@ class ImageCsv final : public Dataset, public Columns, public PartialRead, publi
 
   [[nodiscard]] bool is_class(std::size_t field) const { return params_.fields[field].type == ImageCsvType::kClass; }
 
+  [[nodiscard]] std::filesystem::path root() const { return params_.root.value_or(params_.path.parent_path()); }
+
   /// An absolute name replaces the root.
-  [[nodiscard]] std::string image_path(int64_t row) const {
-    return (params_.root.value_or(params_.path.parent_path()) / text_at(columns_.back(), row)).string();
-  }
+  [[nodiscard]] std::string image_path(int64_t row) const { return (root() / text_at(columns_.back(), row)).string(); }
 
   void load() {
     const datasets::MappedFile file(params_.path, "/path");
@@ -218,8 +228,8 @@ class ImageCsv final : public Dataset, public Columns, public PartialRead, publi
   ImageCsvParams params_;
   DecodeOptions options_;
   datasets::CsvParams table_;
-  std::vector<FieldColumn> columns_;           // of the fields, then of the images' names
-  std::vector<std::vector<int64_t>> classes_;  // of the fields that are classes
+  std::vector<FieldColumn> columns_;  // of the fields, then of the images' names
+  std::vector<ClassColumn> classes_;  // of the fields that are classes
   datasets::CsvRows rows_;
   std::string fingerprint_;
 };

@@ -25,11 +25,7 @@ struct ImageCsvField {
 
   TENON_PARAMS(
       ImageCsvField, field(&ImageCsvField::name, "name", "Name of the field").required(),
-      field(&ImageCsvField::column, "column",
-            "Column that makes a single value: its name in the header, or its position from \"1\" on where there "
-            "is none; without it and without columns, the column that is called like the field"),
-      field(&ImageCsvField::columns, "columns",
-            "Columns that make one vector of numbers, in this order; instead of column"),
+      datasets::column_field<ImageCsvField>(), datasets::columns_field<ImageCsvField>(),
       field(&ImageCsvField::type, "type",
             "number: of type dtype; integer: int64; text: uint8 of any length; class: int64, the place of the "
             "text among the classes"),
@@ -37,7 +33,7 @@ struct ImageCsvField {
             "Classes in the order of their numbers, of type class; \"auto\" takes all texts of the column, sorted "
             "by their bytes")
           .min_items(1),
-      field(&ImageCsvField::dtype, "dtype", "Type of numbers: parsed as float64, then rounded to this"))
+      datasets::float_field<ImageCsvField>())
 };
 
 struct ImageCsvParams {
@@ -52,20 +48,18 @@ struct ImageCsvParams {
   int64_t bits = 8;
   Orientation orientation = Orientation::kApply;
 
-  TENON_PARAMS(
-      ImageCsvParams,
-      field(&ImageCsvParams::path, "path", "File of comma-separated values (RFC 4180), UTF-8, a row an image")
-          .required(),
-      field(&ImageCsvParams::root, "root",
-            "Folder from which the names of images count; \"auto\" is that of the file of values"),
-      field(&ImageCsvParams::image, "image", "Column with the images' file names, relative to root or absolute"),
-      field(&ImageCsvParams::delimiter, "delimiter", "What separates cells: one character, such as \";\" or \"\\t\""),
-      field(&ImageCsvParams::header, "header", "Whether the first row names the columns"),
-      field(&ImageCsvParams::fields, "fields",
-            "Fields beside the image that columns make; columns in none are left out"),
-      field(&ImageCsvParams::missing, "missing",
-            "What becomes of a row where a column in use is empty, NA, NaN, null or ?: error, or skip, which drops it"),
-      color_field<ImageCsvParams>(), bits_field<ImageCsvParams>(), orientation_field<ImageCsvParams>())
+  TENON_PARAMS(ImageCsvParams,
+               field(&ImageCsvParams::path, "path", "File of comma-separated values (RFC 4180), UTF-8, a row an image")
+                   .required(),
+               field(&ImageCsvParams::root, "root",
+                     "Folder from which the names of images count; \"auto\" is that of the file of values"),
+               field(&ImageCsvParams::image, "image",
+                     "Column with the images' file names, relative to root or absolute"),
+               datasets::delimiter_field<ImageCsvParams>(), datasets::header_field<ImageCsvParams>(),
+               field(&ImageCsvParams::fields, "fields",
+                     "Fields beside the image that columns make; columns in none are left out"),
+               datasets::missing_field<ImageCsvParams>(), color_field<ImageCsvParams>(), bits_field<ImageCsvParams>(),
+               orientation_field<ImageCsvParams>())
 };
 
 }  // namespace tenon::image_datasets

@@ -10,10 +10,13 @@
 
 #include <decode/fields.hpp>
 #include <files/content_hash.hpp>
+#include <index/file_hash.hpp>
 #include <index/folder_walk.hpp>
 #include <index/image_file.hpp>
 #include <tenon/components/columns.hpp>
 #include <tenon/components/dataset.hpp>
+#include <tenon/components/fitted.hpp>
+#include <tenon/components/item_names.hpp>
 #include <tenon/components/partial_read.hpp>
 #include <tenon/components/remarks.hpp>
 #include <tenon/registration.hpp>
@@ -61,7 +64,12 @@ std::string quoted_list(const std::vector<std::string>& names) {
 }  // namespace
 
 /// The index lies in memory, one block of names; images are read when they are asked for.
-class ImageFolder final : public Dataset, public Columns, public PartialRead, public Remarks {
+class ImageFolder final : public Dataset,
+                          public Columns,
+                          public PartialRead,
+                          public Remarks,
+                          public Categorical,
+                          public ItemNames {
  public:
   explicit ImageFolder(ImageFolderParams params) : params_(std::move(params)), extensions_(params_.extensions) {
     require_bits(params_.bits);
@@ -79,7 +87,9 @@ class ImageFolder final : public Dataset, public Columns, public PartialRead, pu
 
   static Ports ports() { return {{}, {Port::any("image"), Port::known_later()}}; }
   static std::vector<std::string> traits() { return {"deterministic"}; }
-  static std::vector<std::string> abilities() { return {Columns::kAbility, PartialRead::kAbility, Remarks::kAbility}; }
+  static std::vector<std::string> abilities() {
+    return {Columns::kAbility, PartialRead::kAbility, Remarks::kAbility, Categorical::kAbility, ItemNames::kAbility};
+  }
   static Example example() {
     const std::string image("P6 2 2 255\n\1\2\3\4\5\6\7\10\11\12\13\14", 23);
     return {.params = R"({"path": "images"})",
@@ -90,7 +100,9 @@ class ImageFolder final : public Dataset, public Columns, public PartialRead, pu
   [[nodiscard]] void* ability(const char* id) noexcept override {
     const std::string_view wanted(id);
     if (wanted == Columns::kAbility) return static_cast<Columns*>(this);
+    if (wanted == ItemNames::kAbility) return static_cast<ItemNames*>(this);
     if (wanted == PartialRead::kAbility) return static_cast<PartialRead*>(this);
+    if (wanted == Categorical::kAbility) return static_cast<Categorical*>(this);
     return wanted == Remarks::kAbility ? static_cast<Remarks*>(this) : nullptr;
   }
 
@@ -110,10 +122,12 @@ class ImageFolder final : public Dataset, public Columns, public PartialRead, pu
       remarks_ = remarks_of(found_, params_.path);
     }
     found_.files.shrink();
-    fingerprint_ = "image_folder-1";
+    fingerprint_ = "image_folder-2";
     for (const FieldSpec& field : spec()) fingerprint_.append(":").append(to_string(field));
     fingerprint_ += params_.orientation == Orientation::kApply ? ":upright" : ":as stored";
-    fingerprint_ += ":" + datasets::hex(found_.files.hash()) + ":" +
+    const uint64_t content =
+        hash_of_files(params_.path, found_.files.size(), [&](std::size_t i) { return found_.files[i]; });
+    fingerprint_ += ":" + datasets::hex(found_.files.hash()) + ":" + datasets::hex(content) + ":" +
                     datasets::hex(datasets::content_hash(std::as_bytes(std::span(ends_))));
   }
 
@@ -121,6 +135,9 @@ class ImageFolder final : public Dataset, public Columns, public PartialRead, pu
   [[nodiscard]] std::string fingerprint() const override { return fingerprint_; }
   [[nodiscard]] std::string_view partial_field() const noexcept override { return "image"; }
   [[nodiscard]] std::vector<std::string> remarks() const override { return remarks_; }
+  [[nodiscard]] std::string item_name(int64_t index) const override {
+    return path_of(params_.path, found_.files[static_cast<std::size_t>(index)]);
+  }
 
   [[nodiscard]] std::optional<std::vector<double>> column(std::string_view field) const override {
     if (field != "label" || !params_.labels) return std::nullopt;
@@ -128,6 +145,11 @@ class ImageFolder final : public Dataset, public Columns, public PartialRead, pu
     labels.reserve(found_.files.size());
     for (std::size_t i = 0; i < ends_.size(); ++i) labels.resize(ends_[i], static_cast<double>(i));
     return labels;
+  }
+
+  [[nodiscard]] std::optional<std::vector<std::string>> categories(std::string_view field) const override {
+    if (field != "label" || !params_.labels) return std::nullopt;
+    return classes_;
   }
 
   void read(int64_t index, Sample& out) const override { read(index, nullptr, out); }
@@ -138,7 +160,7 @@ class ImageFolder final : public Dataset, public Columns, public PartialRead, pu
  private:
   void read(int64_t index, const Choose* choose, Sample& out) const {
     const auto item = static_cast<std::size_t>(index);
-    read_image(path_of(params_.path, found_.files[item]), options_, choose, out, 0);
+    read_image(item_name(index), options_, choose, out, 0);
     if (!params_.labels) return;
     const auto found = std::upper_bound(ends_.begin(), ends_.end(), item);
     out.allocate(1, Dtype::kInt64, {}).as<int64_t>()[0] = found - ends_.begin();
@@ -165,10 +187,10 @@ class ImageFolder final : public Dataset, public Columns, public PartialRead, pu
                ? "holds no folder of a class and no image"
                : "holds " + images() + ", but no folder of a class: \"labels\": false reads them without labels");
     }
-    const std::vector<std::string> classes = params_.classes.value_or(listing.folders);
-    require_known(listing.folders, classes);
+    classes_ = params_.classes.value_or(listing.folders);
+    require_known(listing.folders);
     std::vector<std::string> empty;
-    for (const std::string& name : classes) {
+    for (const std::string& name : classes_) {
       const std::size_t before = found_.files.size();
       if (std::binary_search(listing.folders.begin(), listing.folders.end(), name)) {
         walk_images(params_.path, name, extensions_, "/path", found_);
@@ -185,8 +207,8 @@ class ImageFolder final : public Dataset, public Columns, public PartialRead, pu
     tell_empty(empty);
   }
 
-  void require_known(const std::vector<std::string>& folders, const std::vector<std::string>& classes) const {
-    const std::set<std::string> known(classes.begin(), classes.end());
+  void require_known(const std::vector<std::string>& folders) const {
+    const std::set<std::string> known(classes_.begin(), classes_.end());
     std::vector<std::string> unknown;
     for (const std::string& folder : folders) {
       if (!known.contains(folder)) unknown.push_back(folder);
@@ -213,6 +235,7 @@ class ImageFolder final : public Dataset, public Columns, public PartialRead, pu
   Extensions extensions_;
   DecodeOptions options_;
   Found found_;
+  std::vector<std::string> classes_;
   std::vector<std::size_t> ends_;  // of the classes, in the files
   std::vector<std::string> remarks_;
   std::string fingerprint_;

@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include <decode/pixels.hpp>
+#include <files/descriptor.hpp>
 
 namespace tenon::image_datasets {
 namespace {
@@ -17,23 +18,13 @@ namespace {
 
 [[noreturn]] void fail_with_errno() { fail("cannot be read: " + std::generic_category().message(errno)); }
 
-struct Descriptor {
-  int number;
-  explicit Descriptor(int opened) : number(opened) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (number >= 0) ::close(number);
-  }
-};
-
 }  // namespace
 
 std::span<const std::byte> file_bytes(const std::string& path) {
   thread_local Scratch memory;
   memory.settle();
   // Without O_NONBLOCK a pipe would wait for somebody to write.
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  const datasets::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.number < 0) fail_with_errno();
   struct stat status {};
   if (::fstat(file.number, &status) != 0) fail_with_errno();

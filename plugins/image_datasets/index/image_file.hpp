@@ -18,17 +18,25 @@ namespace tenon::image_datasets {
 
 /// The path of a file by its name within a folder.
 [[nodiscard]] inline std::string path_of(const std::filesystem::path& folder, std::string_view name) {
-  return folder.string().append("/").append(name);
+  std::string path = folder.string();
+  if (!path.ends_with('/')) path += '/';
+  return path.append(name);
+}
+
+/// Calls use(); an Error gets the file's name in front.
+template <class Use>
+auto naming(const std::string& path, Use&& use) {
+  try {
+    return std::forward<Use>(use)();
+  } catch (const Error& error) {
+    throw Error(error.code(), path + ": " + error.what(), error.pointer());
+  }
 }
 
 /// Calls use(bytes) with the bytes of a file; an Error gets the file's name in front.
 template <class Use>
 auto with_file(const std::string& path, Use&& use) {
-  try {
-    return std::forward<Use>(use)(file_bytes(path));
-  } catch (const Error& error) {
-    throw Error(error.code(), path + ": " + error.what(), error.pointer());
-  }
+  return naming(path, [&] { return use(file_bytes(path)); });
 }
 
 /// Memory for a field of a sample.

@@ -32,14 +32,6 @@ void NameList::sort_from(std::size_t first) {
   std::sort(begin, places_.end(), [&](uint64_t a, uint64_t b) { return name_at(bytes_, a) < name_at(bytes_, b); });
 }
 
-std::size_t NameList::find(std::string_view name) const noexcept {
-  const auto found =
-      std::lower_bound(places_.begin(), places_.end(), name,
-                       [&](uint64_t place, std::string_view wanted) { return name_at(bytes_, place) < wanted; });
-  const bool there = found != places_.end() && name_at(bytes_, *found) == name;
-  return there ? static_cast<std::size_t>(found - places_.begin()) : size();
-}
-
 void NameList::shrink() {
   bytes_.shrink_to_fit();
   places_.shrink_to_fit();

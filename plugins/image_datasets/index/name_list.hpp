@@ -22,9 +22,6 @@ class NameList {
   /// Sorts the names from `first` on by their bytes.
   void sort_from(std::size_t first);
 
-  /// The place of a name among all, which are sorted; size() where it is not there.
-  [[nodiscard]] std::size_t find(std::string_view name) const noexcept;
-
   /// Gives back memory that was taken for further names.
   void shrink();
 

@@ -18,8 +18,12 @@ inline void read_mask(const std::string& path, Orientation orientation, const Ma
     const Allocate allocate = [&](Dtype dtype, std::span<const int64_t> shape) -> void* {
       const Extent size{shape[0], shape[1]};
       if (size != image) {
+        const bool lies = size == Extent{image.width, image.height};
         throw Error(ErrorCode::kData,
-                    "the mask has " + text(size) + " pixels, but its image " + image_path + " has " + text(image));
+                    "the mask has " + text(size) + " pixels, but its image " + image_path + " has " + text(image) +
+                        (lies ? ": is it that of the image as it is stored, before its EXIF data turn it? Then "
+                                "\"orientation\": \"ignore\" fits"
+                              : ""));
       }
       mask = static_cast<uint8_t*>(sample.allocate(field, dtype, shape).data);
       return mask;

@@ -8,12 +8,15 @@
 
 #include <decode/fields.hpp>
 #include <files/content_hash.hpp>
+#include <index/file_hash.hpp>
 #include <index/folder_walk.hpp>
 #include <index/image_file.hpp>
 #include <masks/mask_values.hpp>
 #include <masks/pairs.hpp>
+#include <masks/params.hpp>
 #include <masks/read_mask.hpp>
 #include <tenon/components/dataset.hpp>
+#include <tenon/components/item_names.hpp>
 #include <tenon/components/remarks.hpp>
 #include <tenon/registration.hpp>
 
@@ -45,14 +48,7 @@ struct SegmentationParams {
           .min(1)
           .max(255)
           .required(),
-      field(&SegmentationParams::values, "values",
-            "Class of each value in the files, such as {\"7\": 0, \"11\": 1}; without it every value is its own class"),
-      field(&SegmentationParams::ignore, "ignore",
-            "Values in the files that become 255, which losses and metrics over pixels leave out, as 255 does itself")
-          .min(0)
-          .max(255),
-      field(&SegmentationParams::ignore_others, "ignore_others",
-            "Whether all values that are no class become 255; else they are an error"),
+      values_field<SegmentationParams>(), ignore_field<SegmentationParams>(), ignore_others_field<SegmentationParams>(),
       field(&SegmentationParams::image_suffix, "image_suffix",
             "What the names of images have before the extension and those of masks have not, such as \"_image\""),
       field(&SegmentationParams::mask_suffix, "mask_suffix", "Likewise for masks, such as \"_labels\""),
@@ -61,7 +57,7 @@ struct SegmentationParams {
 };
 
 /// The index lies in memory; files are read when they are asked for.
-class Segmentation final : public Dataset, public Remarks {
+class Segmentation final : public Dataset, public Remarks, public ItemNames {
  public:
   explicit Segmentation(SegmentationParams params)
       : params_(std::move(params)),
@@ -73,7 +69,7 @@ class Segmentation final : public Dataset, public Remarks {
 
   static Ports ports() { return {{}, {Port::any("image"), Port::of("mask", {Dtype::kUint8}, {"H", "W"})}}; }
   static std::vector<std::string> traits() { return {"deterministic"}; }
-  static std::vector<std::string> abilities() { return {kAbility}; }
+  static std::vector<std::string> abilities() { return {Remarks::kAbility, ItemNames::kAbility}; }
   static Example example() {
     return {.params = R"({"images": "images", "masks": "masks", "classes": 2})",
             .files = {{"images/a.ppm", std::string("P6 2 1 255\n\1\2\3\4\5\6", 17)},
@@ -82,7 +78,9 @@ class Segmentation final : public Dataset, public Remarks {
   }
 
   [[nodiscard]] void* ability(const char* id) noexcept override {
-    return std::string_view(id) == kAbility ? static_cast<Remarks*>(this) : nullptr;
+    const std::string_view wanted(id);
+    if (wanted == ItemNames::kAbility) return static_cast<ItemNames*>(this);
+    return wanted == Remarks::kAbility ? static_cast<Remarks*>(this) : nullptr;
   }
 
   [[nodiscard]] Spec spec() const override {
@@ -99,19 +97,27 @@ class Segmentation final : public Dataset, public Remarks {
     for (std::string& each : remarks_of(masks_, params_.masks)) remarks_.push_back(std::move(each));
     pairs_ = pair_masks({params_.images, images_, "/images", params_.image_suffix},
                         {params_.masks, masks_, "/masks", params_.mask_suffix}, remarks_);
-    fingerprint_ = "segmentation-1:" + to_string(spec().front()) +
+    const uint64_t images =
+        hash_of_files(params_.images, pairs_.size(), [&](std::size_t i) { return images_.files[pairs_[i].image]; });
+    const uint64_t masks =
+        hash_of_files(params_.masks, pairs_.size(), [&](std::size_t i) { return masks_.files[pairs_[i].mask]; });
+    fingerprint_ = "segmentation-2:" + to_string(spec().front()) +
                    (params_.orientation == Orientation::kApply ? ":upright:" : ":as stored:") + values_.fingerprint() +
                    ":" + datasets::hex(images_.files.hash()) + ":" + datasets::hex(masks_.files.hash()) + ":" +
-                   datasets::hex(datasets::content_hash(std::as_bytes(std::span(pairs_))));
+                   datasets::hex(datasets::content_hash(std::as_bytes(std::span(pairs_)))) + ":" +
+                   datasets::hex(images) + ":" + datasets::hex(masks);
   }
 
   [[nodiscard]] int64_t size() const override { return static_cast<int64_t>(pairs_.size()); }
   [[nodiscard]] std::string fingerprint() const override { return fingerprint_; }
   [[nodiscard]] std::vector<std::string> remarks() const override { return remarks_; }
+  [[nodiscard]] std::string item_name(int64_t index) const override {
+    return path_of(params_.images, images_.files[pairs_[static_cast<std::size_t>(index)].image]);
+  }
 
   void read(int64_t index, Sample& out) const override {
     const Pair& pair = pairs_[static_cast<std::size_t>(index)];
-    const std::string image = path_of(params_.images, images_.files[pair.image]);
+    const std::string image = item_name(index);
     Extent extent;
     with_file(image, [&](std::span<const std::byte> bytes) {
       decode(bytes, options_, [&](Dtype dtype, std::span<const int64_t> shape) {

@@ -47,15 +47,15 @@ class Walk {
     return true;
   }
 
-  JsonScalar scalar() {
+  std::string scalar() {
     skip_blanks();
-    if (peek() == '"') return {string(), true};
+    if (peek() == '"') return string();
     if (peek() == '{' || peek() == '[') throw Error(ErrorCode::kData, "is a list or an object, not one value");
     const std::string_view word = bare_word();
-    if (word == "true") return {"1", false};
-    if (word == "false") return {"0", false};
+    if (word == "true") return "1";
+    if (word == "false") return "0";
     if (word == "null") throw Error(ErrorCode::kData, "is null");
-    return {std::string(word), false};
+    return std::string(word);
   }
 
  private:
@@ -199,7 +199,7 @@ class Walk {
 
 }  // namespace
 
-JsonScalar json_pick(std::string_view json, std::string_view path) {
+std::string json_pick(std::string_view json, std::string_view path) {
   Walk walk(json);
   if (!walk.descend(path)) throw Error(ErrorCode::kData, "has no value \"" + std::string(path) + "\"");
   try {

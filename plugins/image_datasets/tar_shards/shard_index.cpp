@@ -2,14 +2,12 @@
 #include <tar_shards/shard_index.hpp>
 
 #include <algorithm>
-#include <atomic>
-#include <exception>
 #include <limits>
 #include <set>
-#include <thread>
 #include <utility>
 
 #include <files/content_hash.hpp>
+#include <index/share_out.hpp>
 #include <tar_shards/tar_reader.hpp>
 #include <tenon/error.hpp>
 #include <tenon/random.hpp>
@@ -38,7 +36,6 @@ struct Part {
   uint64_t samples = 0;
   int64_t skipped = 0;
   uint64_t hash = 0;
-  std::exception_ptr error;
 };
 
 class Scan {
@@ -148,28 +145,9 @@ void ShardIndex::open(std::vector<datasets::ListedFile> shards, const Extensions
   shards_ = std::move(shards);
   fields_ = extensions.size();
   std::vector<Part> parts(shards_.size());
-  std::atomic<std::size_t> next{0};
-  const auto work = [&] {
-    for (std::size_t i = next++; i < parts.size(); i = next++) {
-      try {
-        Scan(shards_[i], extensions, missing, parts[i]).run();
-      } catch (...) {
-        parts[i].error = std::current_exception();
-        return;
-      }
-    }
-  };
-  {
-    std::vector<std::jthread> helpers;
-    const std::size_t threads = std::min<std::size_t>(parts.size(), std::thread::hardware_concurrency());
-    for (std::size_t i = 1; i < threads; ++i) helpers.emplace_back(work);
-    work();
-  }
+  share_out(parts.size(), [&](std::size_t i) { Scan(shards_[i], extensions, missing, parts[i]).run(); });
   std::size_t files = 0;
-  for (const Part& part : parts) {
-    if (part.error) std::rethrow_exception(part.error);
-    files += part.offsets.size();
-  }
+  for (const Part& part : parts) files += part.offsets.size();
   offsets_.reserve(files);
   sizes_.reserve(files);
   for (Part& part : parts) {

@@ -21,7 +21,7 @@ namespace {
 
 /// What the field's file, or the value picked from it, says.
 std::string scalar_text(const ShardField& field, std::span<const std::byte> file) {
-  if (!field.pick.empty()) return json_pick(text_of(file), field.pick).text;
+  if (!field.pick.empty()) return json_pick(text_of(file), field.pick);
   std::string_view text = text_of(file);
   const std::size_t begin = text.find_first_not_of(" \t\r\n");
   if (begin == std::string_view::npos) fail("holds nothing");
@@ -119,7 +119,7 @@ void write_value(const ShardField& field, std::span<const std::byte> file, int p
       std::string_view text = text_of(file);
       std::string picked;
       if (!field.pick.empty()) {
-        picked = json_pick(text, field.pick).text;
+        picked = json_pick(text, field.pick);
         text = picked;
       }
       const std::size_t wrong = datasets::find_no_utf8(text);

@@ -17,6 +17,7 @@
 #include <tar_shards/tar_reader.hpp>
 #include <tenon/components/columns.hpp>
 #include <tenon/components/dataset.hpp>
+#include <tenon/components/item_names.hpp>
 #include <tenon/components/partial_read.hpp>
 #include <tenon/components/remarks.hpp>
 #include <tenon/registration.hpp>
@@ -25,7 +26,7 @@ namespace tenon::image_datasets {
 
 /// Samples are found by an index over all shards and read where they lie, so that they are shuffled, shared among ranks
 /// and resumed as those of any dataset, however the shards were cut.
-class TarShards final : public Dataset, public Columns, public PartialRead, public Remarks {
+class TarShards final : public Dataset, public Columns, public PartialRead, public Remarks, public ItemNames {
  public:
   explicit TarShards(TarShardsParams params) : params_(std::move(params)) {
     require_bits(params_.bits);
@@ -37,13 +38,16 @@ class TarShards final : public Dataset, public Columns, public PartialRead, publ
 
   static Ports ports() { return {{}, {Port::known_later()}}; }
   static std::vector<std::string> traits() { return {"deterministic"}; }
-  static std::vector<std::string> abilities() { return {Columns::kAbility, PartialRead::kAbility, Remarks::kAbility}; }
+  static std::vector<std::string> abilities() {
+    return {Columns::kAbility, PartialRead::kAbility, Remarks::kAbility, ItemNames::kAbility};
+  }
   static Example example();
 
   /// PartialRead where a field is an image.
   [[nodiscard]] void* ability(const char* id) noexcept override {
     const std::string_view wanted(id);
     if (wanted == Columns::kAbility) return static_cast<Columns*>(this);
+    if (wanted == ItemNames::kAbility) return static_cast<ItemNames*>(this);
     if (wanted == Remarks::kAbility) return static_cast<Remarks*>(this);
     if (wanted == PartialRead::kAbility && image_) return static_cast<PartialRead*>(this);
     return nullptr;
@@ -103,6 +107,12 @@ class TarShards final : public Dataset, public Columns, public PartialRead, publ
       });
     }
     return numbers;
+  }
+
+  /// Names in archives would have to be read.
+  [[nodiscard]] std::string item_name(int64_t index) const override {
+    return index_.shards()[index_.shard_of(index)].path.string() + ", byte " +
+           std::to_string(index_.entry(index, 0).offset);
   }
 
   [[nodiscard]] std::vector<std::string> remarks() const override {

@@ -11,13 +11,18 @@
 #include <decode/fields.hpp>
 #include <decode/pixels.hpp>
 #include <files/content_hash.hpp>
+#include <files/mapped_file.hpp>
+#include <index/file_hash.hpp>
 #include <index/folder_walk.hpp>
 #include <index/image_file.hpp>
+#include <index/share_out.hpp>
 #include <masks/mask_values.hpp>
 #include <masks/pairs.hpp>
+#include <masks/params.hpp>
 #include <masks/read_mask.hpp>
 #include <tenon/components/columns.hpp>
 #include <tenon/components/dataset.hpp>
+#include <tenon/components/item_names.hpp>
 #include <tenon/components/partial_read.hpp>
 #include <tenon/components/remarks.hpp>
 #include <tenon/registration.hpp>
@@ -58,17 +63,14 @@ struct TilesParams {
             "Folder of masks as dataset:segmentation has them, for the field mask; of an image alone the file")
           .word("none"),
       field(&TilesParams::classes, "classes", "Number of classes in the masks").min(1).max(255).word("none"),
-      field(&TilesParams::values, "values", "Class of each value in masks, such as {\"7\": 0}; else its own class"),
-      field(&TilesParams::ignore, "ignore", "Values in masks that become 255").min(0).max(255),
-      field(&TilesParams::ignore_others, "ignore_others",
-            "Whether all values in masks that are no class become 255; else they are an error"),
+      values_field<TilesParams>(), ignore_field<TilesParams>(), ignore_others_field<TilesParams>(),
       extensions_field<TilesParams>(), color_field<TilesParams>(), bits_field<TilesParams>(),
       orientation_field<TilesParams>())
 };
 
 /// Sizes and places lie in memory from open() on. Of JPEG a tile is decoded alone; other formats are decoded whole for
 /// each of their tiles.
-class Tiles final : public Dataset, public Columns, public PartialRead, public Remarks {
+class Tiles final : public Dataset, public Columns, public PartialRead, public Remarks, public ItemNames {
  public:
   explicit Tiles(TilesParams params)
       : params_(std::move(params)),
@@ -88,7 +90,9 @@ class Tiles final : public Dataset, public Columns, public PartialRead, public R
 
   static Ports ports() { return {{}, {Port::any("image"), Port::known_later()}}; }
   static std::vector<std::string> traits() { return {"deterministic"}; }
-  static std::vector<std::string> abilities() { return {Columns::kAbility, PartialRead::kAbility, Remarks::kAbility}; }
+  static std::vector<std::string> abilities() {
+    return {Columns::kAbility, PartialRead::kAbility, Remarks::kAbility, ItemNames::kAbility};
+  }
   static Example example() {
     return {.params = R"({"path": "large.pgm", "height": 2, "width": 2, "overlap": 1, "color": "grey"})",
             .files = {{"large.pgm", std::string("P5 4 3 255\nabcdefghijkl", 23)}},
@@ -98,6 +102,7 @@ class Tiles final : public Dataset, public Columns, public PartialRead, public R
   [[nodiscard]] void* ability(const char* id) noexcept override {
     const std::string_view wanted(id);
     if (wanted == Columns::kAbility) return static_cast<Columns*>(this);
+    if (wanted == ItemNames::kAbility) return static_cast<ItemNames*>(this);
     if (wanted == PartialRead::kAbility && !params_.masks) return static_cast<PartialRead*>(this);
     return wanted == Remarks::kAbility ? static_cast<Remarks*>(this) : nullptr;
   }
@@ -114,11 +119,13 @@ class Tiles final : public Dataset, public Columns, public PartialRead, public R
     if (!inputs.empty()) throw Error(ErrorCode::kConfig, "reads files and takes no input: remove \"in\"");
     find_files();
     measure();
-    fingerprint_ = "tiles-1:overlap=" + std::to_string(params_.overlap);
+    fingerprint_ = "tiles-2:overlap=" + std::to_string(params_.overlap);
     for (const FieldSpec& field : spec()) fingerprint_ += ":" + field.name + " " + to_string(field);
     fingerprint_ += (params_.orientation == Orientation::kApply ? ":upright:" : ":as stored:") + values_.fingerprint();
     fingerprint_ += ":" + datasets::hex(datasets::content_hash(std::as_bytes(std::span(extents_))));
-    if (folder_) fingerprint_ += ":" + datasets::hex(images_.files.hash()) + ":" + datasets::hex(masks_.files.hash());
+    for (const uint64_t hash : folder_ ? hashes_of_folders() : hashes_of_files()) {
+      fingerprint_ += ":" + datasets::hex(hash);
+    }
   }
 
   [[nodiscard]] int64_t size() const override { return ends_.empty() ? 0 : ends_.back(); }
@@ -147,17 +154,28 @@ class Tiles final : public Dataset, public Columns, public PartialRead, public R
     read(index, choose, out);
   }
 
+  [[nodiscard]] std::string item_name(int64_t index) const override {
+    const auto [number, place] = tile(index);
+    return image_path(number) + ", tile at column " + std::to_string(place.left) + ", row " + std::to_string(place.top);
+  }
+
  private:
-  void read(int64_t index, const Choose& within, Sample& out) const {
+  /// The number of its image, and where in that it lies.
+  [[nodiscard]] std::pair<std::size_t, Region> tile(int64_t index) const {
     const auto number = static_cast<std::size_t>(std::upper_bound(ends_.begin(), ends_.end(), index) - ends_.begin());
-    const Extent tile{params_.height, params_.width};
     const int64_t before = number == 0 ? 0 : ends_[number - 1];
-    const Region place = Grid(extents_[number], tile, params_.overlap)[index - before];
+    return {number, Grid(extents_[number], {params_.height, params_.width}, params_.overlap)[index - before]};
+  }
+
+  void read(int64_t index, const Choose& within, Sample& out) const {
+    const std::pair<std::size_t, Region> found = tile(index);
+    const std::size_t number = found.first;
+    const Region& place = found.second;
     Region read;
     const Choose choose = [&](const Extent& whole) {
       if (whole != extents_[number]) throw Error(ErrorCode::kData, "has another size than when it was opened");
-      const Region part = within(tile);
-      require_within(part, tile);
+      const Region part = within({place.height, place.width});
+      require_within(part, {place.height, place.width});
       read = {place.top + part.top, place.left + part.left, part.height, part.width};
       return read;
     };
@@ -206,17 +224,46 @@ class Tiles final : public Dataset, public Columns, public PartialRead, public R
     for (std::size_t i = 0; i < images_.files.size(); ++i) pairs_.push_back({static_cast<uint32_t>(i), 0});
   }
 
-  /// Sizes come from the headers of the files.
+  /// Of an image alone, and of its mask.
+  [[nodiscard]] std::vector<uint64_t> hashes_of_files() const {
+    std::vector<uint64_t> hashes{datasets::sampled_hash(datasets::MappedFile(params_.path, "/path").bytes())};
+    if (params_.masks) {
+      hashes.push_back(datasets::sampled_hash(datasets::MappedFile(*params_.masks, "/masks").bytes()));
+    }
+    return hashes;
+  }
+
+  [[nodiscard]] std::vector<uint64_t> hashes_of_folders() const {
+    const auto image = [&](std::size_t i) { return images_.files[pairs_[i].image]; };
+    const auto mask = [&](std::size_t i) { return masks_.files[pairs_[i].mask]; };
+    std::vector<uint64_t> hashes{images_.files.hash(), masks_.files.hash(),
+                                 hash_of_files(params_.path, pairs_.size(), image)};
+    if (params_.masks) hashes.push_back(hash_of_files(*params_.masks, pairs_.size(), mask));
+    return hashes;
+  }
+
+  /// Files are mapped, so that of each no more is read than what tells its size.
+  [[nodiscard]] std::vector<Extent> sizes_of_images() const {
+    std::vector<Extent> sizes(pairs_.size());
+    share_out(sizes.size(), [&](std::size_t i) {
+      const std::string path = image_path(i);
+      const datasets::MappedFile file(path, "/path");
+      sizes[i] = naming(path, [&] { return extent_of(file.bytes(), options_); });
+    });
+    return sizes;
+  }
+
   void measure() {
+    const std::vector<Extent> sizes = sizes_of_images();
     std::vector<Pair> kept;
     int64_t tiles = 0;
     for (std::size_t i = 0; i < pairs_.size(); ++i) {
-      const std::string path = image_path(i);
-      const Extent extent = with_file(path, [&](auto bytes) { return extent_of(bytes, options_); });
+      const Extent extent = sizes[i];
       if (extent.height < params_.height || extent.width < params_.width) {
         if (params_.smaller == Smaller::kSkip) continue;
         throw Error(ErrorCode::kData,
-                    path + ": is " + std::to_string(extent.height) + " high and " + std::to_string(extent.width) +
+                    image_path(i) + ": is " + std::to_string(extent.height) + " high and " +
+                        std::to_string(extent.width) +
                         " wide, smaller than a tile: give smaller tiles, or leave such images out with \"smaller\": "
                         "\"skip\"",
                     "/path");

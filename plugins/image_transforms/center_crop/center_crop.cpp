@@ -8,24 +8,14 @@
 
 namespace tenon::image_transforms {
 
-struct CenterCropParams : JointParams, FillParams {
-  int64_t height = 0;
-  int64_t width = 0;
-
-  TENON_PARAMS(
-      CenterCropParams,
-      tenon::field(&CenterCropParams::height, "height", "Height of the crop, pixels")
-          .min(1)
-          .max(kLargestSide)
-          .required(),
-      tenon::field(&CenterCropParams::width, "width", "Width of the crop, pixels").min(1).max(kLargestSide).required(),
-      TENON_FILL_FIELDS(CenterCropParams), TENON_CUT_FIELDS(CenterCropParams))
+struct CenterCropParams : JointParams, SizeParams, FillParams {
+  TENON_PARAMS(CenterCropParams, TENON_SIZE_FIELDS(CenterCropParams), TENON_FILL_FIELDS(CenterCropParams),
+               TENON_CUT_FIELDS(CenterCropParams))
 };
 
 class CenterCrop final : public Cropping {
  public:
-  explicit CenterCrop(const CenterCropParams& params)
-      : Cropping(params, style_of(params), true), out_{params.height, params.width} {}
+  explicit CenterCrop(const CenterCropParams& params) : Cropping(params, filled(params), true), out_(params.extent()) {}
 
   static Ports ports() { return joint_ports(SizeAxes{"$height", "$width"}, true); }
   static std::vector<std::string> traits() { return {"deterministic"}; }
@@ -43,13 +33,6 @@ class CenterCrop final : public Cropping {
   [[nodiscard]] Map chosen(const Extent& whole, const Region& /*region*/) const override { return window(whole); }
 
  private:
-  static Style style_of(const CenterCropParams& params) {
-    Style style;
-    style.fill = bytes_of(params.fill);
-    style.mask_fill = static_cast<uint8_t>(params.mask_fill);
-    return style;
-  }
-
   /// Where what is cut off is odd, as torchvision: halves to the even number; an image that is too small gets the
   /// smaller half of what it lacks before it.
   static int64_t start(int64_t whole, int64_t part) {

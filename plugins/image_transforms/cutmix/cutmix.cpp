@@ -3,25 +3,15 @@
 #include <cmath>
 #include <cstring>
 
-#include <support/grow.hpp>
 #include <support/mixing.hpp>
 #include <tenon/registration.hpp>
 
 namespace tenon::image_transforms {
 
-struct CutmixParams : MixingParams {
-  TENON_PARAMS(CutmixParams, TENON_MIXING_FIELDS(CutmixParams), grow_field<CutmixParams>())
-};
-
 /// Yun et al., "CutMix: regularization strategy to train strong classifiers with localizable features", ICCV 2019.
 class Cutmix final : public Mixing {
  public:
-  explicit Cutmix(const CutmixParams& params) : Mixing(params) {}
-
-  static Example example() {
-    return {
-        R"({"classes": 4})", {}, {{{"image", Dtype::kUint8, {6, 5, 3}}, 0, 256}, {{"label", Dtype::kInt64, {}}, 0, 4}}};
-  }
+  using Mixing::Mixing;
 
  protected:
   /// Two draws: column and row of the rectangle's centre. Where it reaches beyond the image, the share is corrected.
@@ -47,7 +37,7 @@ class Cutmix final : public Mixing {
   }
 };
 
-TENON_COMPONENT(Cutmix, CutmixParams, "cutmix",
+TENON_COMPONENT(Cutmix, MixingParams, "cutmix",
                 "Puts a rectangle of another sample's image into each, and mixes labels")
 
 }  // namespace tenon::image_transforms

@@ -18,8 +18,7 @@ struct GaussianBlurParams {
   std::vector<double> sigma{0.1, 2};
   int64_t grow = 0;
 
-  TENON_PARAMS(GaussianBlurParams,
-               tenon::field(&GaussianBlurParams::image, "image", "Image that is changed: uint8 [H, W, C]"),
+  TENON_PARAMS(GaussianBlurParams, image_field<GaussianBlurParams>(),
                tenon::field(&GaussianBlurParams::kernel_size, "kernel_size",
                             "Side of the square that a pixel is blurred over, pixels; odd")
                    .min(1)
@@ -46,7 +45,8 @@ class GaussianBlur final : public Colouring {
 
   static Example example() { return {R"({"kernel_size": 3})", {}, {}}; }
 
-  /// One draw. Pixels beyond the image are those within, mirrored at its outermost pixels. While the strength grows,
+  /// One draw. All channels are blurred, alpha too. Pixels beyond the image are those within, mirrored at its outermost
+  /// pixels. While the strength grows,
   /// the largest width rises from the least one.
   void apply(Sample& sample, Rng& random, const When& when) const override {
     const double sigma = narrowed(sigma_, sigma_.low, strength(grow_, when)).draw(random);

@@ -13,7 +13,7 @@ struct GrayscaleParams {
   int64_t channels = 1;
 
   TENON_PARAMS(
-      GrayscaleParams, tenon::field(&GrayscaleParams::image, "image", "Image that is changed: uint8 [H, W, C]"),
+      GrayscaleParams, image_field<GrayscaleParams>(),
       tenon::field(&GrayscaleParams::channels, "channels", "Channels that come out: 1, or 3 equal ones").min(1).max(3))
 };
 

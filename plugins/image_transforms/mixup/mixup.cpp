@@ -2,25 +2,15 @@
 #include <cmath>
 #include <cstdint>
 
-#include <support/grow.hpp>
 #include <support/mixing.hpp>
 #include <tenon/registration.hpp>
 
 namespace tenon::image_transforms {
 
-struct MixupParams : MixingParams {
-  TENON_PARAMS(MixupParams, TENON_MIXING_FIELDS(MixupParams), grow_field<MixupParams>())
-};
-
 /// Zhang et al., "mixup: beyond empirical risk minimization", ICLR 2018.
 class Mixup final : public Mixing {
  public:
-  explicit Mixup(const MixupParams& params) : Mixing(params) {}
-
-  static Example example() {
-    return {
-        R"({"classes": 4})", {}, {{{"image", Dtype::kUint8, {6, 5, 3}}, 0, 256}, {{"label", Dtype::kInt64, {}}, 0, 4}}};
-  }
+  using Mixing::Mixing;
 
  protected:
   /// No draw. Shares are rounded to 16 bits, means to whole numbers.
@@ -42,6 +32,6 @@ class Mixup final : public Mixing {
   static constexpr int32_t kWhole = 1 << 16;
 };
 
-TENON_COMPONENT(Mixup, MixupParams, "mixup", "Mixes each image and its label with those of another sample")
+TENON_COMPONENT(Mixup, MixingParams, "mixup", "Mixes each image and its label with those of another sample")
 
 }  // namespace tenon::image_transforms

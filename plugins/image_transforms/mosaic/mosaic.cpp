@@ -13,24 +13,16 @@
 
 namespace tenon::image_transforms {
 
-struct MosaicParams : JointParams {
-  int64_t height = 0;
-  int64_t width = 0;
+struct MosaicParams : JointParams, SizeParams {
   std::vector<double> center{0.25, 0.75};
 
-  TENON_PARAMS(
-      MosaicParams,
-      tenon::field(&MosaicParams::height, "height", "Height that comes out, pixels")
-          .min(1)
-          .max(kLargestSide)
-          .required(),
-      tenon::field(&MosaicParams::width, "width", "Width that comes out, pixels").min(1).max(kLargestSide).required(),
-      tenon::field(&MosaicParams::center, "center",
-                   "Where the four images meet: least and largest share of height and of width")
-          .min(0)
-          .max(1)
-          .min_items(2),
-      TENON_CUT_FIELDS(MosaicParams))
+  TENON_PARAMS(MosaicParams, TENON_SIZE_FIELDS(MosaicParams),
+               tenon::field(&MosaicParams::center, "center",
+                            "Where the four images meet: least and largest share of height and of width")
+                   .min(0)
+                   .max(1)
+                   .min_items(2),
+               TENON_CUT_FIELDS(MosaicParams))
 };
 
 /// Four samples in the quarters around a point: the sample itself above and to the left of it, then the others to the
@@ -39,10 +31,7 @@ struct MosaicParams : JointParams {
 class Mosaic final : public Transform, public MultiSample {
  public:
   explicit Mosaic(const MosaicParams& params)
-      : joint_(params, true),
-        params_(params),
-        extent_{params.height, params.width},
-        center_(range_of(params.center, "/center")) {}
+      : joint_(params, true), params_(params), extent_(params.extent()), center_(range_of(params.center, "/center")) {}
 
   static Ports ports() { return joint_ports(SizeAxes{"$height", "$width"}, true); }
   static std::vector<std::string> traits() { return {"deterministic", "random"}; }

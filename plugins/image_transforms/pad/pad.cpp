@@ -26,7 +26,7 @@ struct PadParams : JointParams, FillParams {
 class Pad final : public Geometric {
  public:
   explicit Pad(const PadParams& params)
-      : Geometric(params, style_of(params), false), sides_(sides_of(params.padding)) {}
+      : Geometric(params, filled(params, params.padding_mode), false), sides_(sides_of(params.padding)) {}
 
   static Ports ports() { return joint_ports(SizeAxes{"h", "w"}, false); }
   static std::vector<std::string> traits() { return {"deterministic"}; }
@@ -56,14 +56,6 @@ class Pad final : public Geometric {
   }
 
  private:
-  static Style style_of(const PadParams& params) {
-    Style style;
-    style.fill = bytes_of(params.fill);
-    style.mask_fill = static_cast<uint8_t>(params.mask_fill);
-    style.padding = params.padding_mode;
-    return style;
-  }
-
   Sides sides_;
 };
 

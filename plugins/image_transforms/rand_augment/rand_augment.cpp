@@ -34,6 +34,7 @@ class RandAugment final : public Transform {
  public:
   explicit RandAugment(const RandAugmentParams& params)
       : joint_(params, true),
+        style_(filled(params, params.interpolation)),
         operations_(params.operations),
         num_ops_(params.num_ops),
         level_(static_cast<double>(params.magnitude) / static_cast<double>(params.num_magnitude_bins - 1)),
@@ -43,9 +44,6 @@ class RandAugment final : public Transform {
                   "magnitude is at most num_magnitude_bins - 1, " + std::to_string(params.num_magnitude_bins - 1),
                   "/magnitude");
     }
-    style_.warp = params.interpolation;
-    style_.fill = bytes_of(params.fill);
-    style_.mask_fill = static_cast<uint8_t>(params.mask_fill);
   }
 
   static Ports ports() { return joint_ports(std::nullopt, true); }

@@ -46,7 +46,7 @@ struct RandomAffineParams : JointParams, FillParams {
 class RandomAffine final : public Geometric {
  public:
   explicit RandomAffine(const RandomAffineParams& params)
-      : Geometric(params, style_of(params), true),
+      : Geometric(params, filled(params, params.interpolation), true),
         degrees_(around_zero(params.degrees, "/degrees")),
         scale_(range_of(params.scale, "/scale")),
         grow_(params.grow) {
@@ -86,14 +86,6 @@ class RandomAffine final : public Geometric {
   }
 
  private:
-  static Style style_of(const RandomAffineParams& params) {
-    Style style;
-    style.warp = params.interpolation;
-    style.fill = bytes_of(params.fill);
-    style.mask_fill = static_cast<uint8_t>(params.mask_fill);
-    return style;
-  }
-
   static double moved(double most, Rng& random) { return std::nearbyint(random.uniform(-most, most)); }
 
   Range degrees_;

@@ -9,37 +9,29 @@
 
 namespace tenon::image_transforms {
 
-struct RandomCropParams : JointParams, FillParams {
-  int64_t height = 0;
-  int64_t width = 0;
+struct RandomCropParams : JointParams, SizeParams, FillParams {
   std::vector<int64_t> padding;
   bool pad_if_needed = false;
   Padding padding_mode = Padding::kConstant;
   int64_t grow = 0;
 
-  TENON_PARAMS(
-      RandomCropParams,
-      tenon::field(&RandomCropParams::height, "height", "Height of the crop, pixels")
-          .min(1)
-          .max(kLargestSide)
-          .required(),
-      tenon::field(&RandomCropParams::width, "width", "Width of the crop, pixels").min(1).max(kLargestSide).required(),
-      tenon::field(&RandomCropParams::padding, "padding",
-                   "Pixels added to the image before: on all sides, or [left and right, top and bottom], or "
-                   "[left, top, right, bottom]")
-          .min(0)
-          .max(kLargestSide),
-      tenon::field(&RandomCropParams::pad_if_needed, "pad_if_needed",
-                   "Whether an image that is too small is padded; otherwise it is an error"),
-      tenon::field(&RandomCropParams::padding_mode, "padding_mode", "What is added"),
-      TENON_FILL_FIELDS(RandomCropParams), TENON_CUT_FIELDS(RandomCropParams), grow_field<RandomCropParams>())
+  TENON_PARAMS(RandomCropParams, TENON_SIZE_FIELDS(RandomCropParams),
+               tenon::field(&RandomCropParams::padding, "padding",
+                            "Pixels added to the image before: on all sides, or [left and right, top and bottom], or "
+                            "[left, top, right, bottom]")
+                   .min(0)
+                   .max(kLargestSide),
+               tenon::field(&RandomCropParams::pad_if_needed, "pad_if_needed",
+                            "Whether an image that is too small is padded; otherwise it is an error"),
+               tenon::field(&RandomCropParams::padding_mode, "padding_mode", "What is added"),
+               TENON_FILL_FIELDS(RandomCropParams), TENON_CUT_FIELDS(RandomCropParams), grow_field<RandomCropParams>())
 };
 
 class RandomCrop final : public Cropping {
  public:
   explicit RandomCrop(const RandomCropParams& params)
-      : Cropping(params, style_of(params), true),
-        out_{params.height, params.width},
+      : Cropping(params, filled(params, params.padding_mode), true),
+        out_(params.extent()),
         sides_(sides_of(params.padding)),
         pad_if_needed_(params.pad_if_needed),
         grow_(params.grow) {}
@@ -67,14 +59,6 @@ class RandomCrop final : public Cropping {
   }
 
  private:
-  static Style style_of(const RandomCropParams& params) {
-    Style style;
-    style.fill = bytes_of(params.fill);
-    style.mask_fill = static_cast<uint8_t>(params.mask_fill);
-    style.padding = params.padding_mode;
-    return style;
-  }
-
   [[nodiscard]] int64_t start(int64_t whole, int64_t before, int64_t after, int64_t part, double share, Rng& random,
                               const Extent& extent) const {
     const int64_t padded = whole + before + after;

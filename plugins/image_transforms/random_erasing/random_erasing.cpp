@@ -3,6 +3,7 @@
 #include <cstring>
 #include <string>
 
+#include <support/chance.hpp>
 #include <support/colouring.hpp>
 #include <support/grow.hpp>
 #include <support/ranges.hpp>
@@ -19,15 +20,14 @@ struct RandomErasingParams {
   bool noise = false;
   int64_t grow = 0;
 
-  TENON_PARAMS(RandomErasingParams,
-               tenon::field(&RandomErasingParams::image, "image", "Image that is changed: uint8 [H, W, C]"),
-               tenon::field(&RandomErasingParams::p, "p", "How often an image is changed").min(0).max(1),
+  TENON_PARAMS(RandomErasingParams, image_field<RandomErasingParams>(), chance_field<RandomErasingParams>(),
                tenon::field(&RandomErasingParams::scale, "scale", "Least and largest share of the image's area")
                    .above(0)
                    .max(1)
                    .min_items(2),
                tenon::field(&RandomErasingParams::ratio, "ratio", "Least and largest height by width of the rectangle")
-                   .above(0)
+                   .min(kLeastRatio)
+                   .max(kLargestRatio)
                    .min_items(2),
                tenon::field(&RandomErasingParams::fill, "fill",
                             "What is painted, 0 to 255: one value for each channel, or one for all")
@@ -50,7 +50,7 @@ class RandomErasing final : public Colouring {
         grow_(params.grow) {}
 
   [[nodiscard]] Spec spec(const Spec& in) const override {
-    const Spec out = Colouring::spec(in);
+    Spec out = Colouring::spec(in);
     const Dim& channels = require_image(in, image()).shape[2];
     if (fill_.size() > 1 && channels.fixed() && static_cast<int64_t>(fill_.size()) != channels.size) {
       refuse(channels.size, ErrorCode::kConfig);
@@ -59,7 +59,8 @@ class RandomErasing final : public Colouring {
   }
 
   /// One draw whether; up to ten tries for a rectangle that is smaller than the image both ways, of two draws each; two
-  /// for its place; with noise one for every four bytes: Zhong et al., "Random erasing data augmentation", AAAI 2020.
+  /// for its place; with noise one for every four bytes. All channels are painted, alpha too: Zhong et al., "Random
+  /// erasing data augmentation", AAAI 2020.
   void apply(Sample& sample, Rng& random, const When& when) const override {
     if (!random.chance(p_ * strength(grow_, when))) return;
     const View image = in(sample);

@@ -1,38 +1,19 @@
 // transform:random_grayscale: makes an image grey, now and then.
-#include <string>
-
+#include <support/by_chance.hpp>
 #include <support/colour.hpp>
-#include <support/colouring.hpp>
-#include <support/grow.hpp>
 #include <tenon/registration.hpp>
 
 namespace tenon::image_transforms {
 
-struct RandomGrayscaleParams {
-  std::string image = "image";
-  double p = 0.1;
-  int64_t grow = 0;
+struct RandomGrayscaleParams : ByChanceParams {
+  RandomGrayscaleParams() { p = 0.1; }
 
-  TENON_PARAMS(RandomGrayscaleParams, coloured_field<RandomGrayscaleParams>(),
-               tenon::field(&RandomGrayscaleParams::p, "p", "How often an image is changed").min(0).max(1),
+  TENON_PARAMS(RandomGrayscaleParams, coloured_field<RandomGrayscaleParams>(), chance_field<RandomGrayscaleParams>(),
                grow_field<RandomGrayscaleParams>())
 };
 
-class RandomGrayscale final : public Colouring {
- public:
-  explicit RandomGrayscale(const RandomGrayscaleParams& params)
-      : Colouring(params.image), p_(params.p), grow_(params.grow) {}
-
-  /// One draw.
-  void apply(Sample& sample, Rng& random, const When& when) const override {
-    if (!random.chance(p_ * strength(grow_, when))) return;
-    const View image = in(sample);
-    grayscale(image, out(sample, image));
-  }
-
- private:
-  double p_;
-  int64_t grow_;
+class RandomGrayscale final : public ByChance<&grayscale> {
+  using ByChance::ByChance;
 };
 
 TENON_COMPONENT(RandomGrayscale, RandomGrayscaleParams, "random_grayscale",

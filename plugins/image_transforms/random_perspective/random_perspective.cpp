@@ -1,4 +1,5 @@
 // transform:random_perspective: an image as seen from another place.
+#include <support/chance.hpp>
 #include <support/geometric.hpp>
 #include <support/grow.hpp>
 #include <support/matrices.hpp>
@@ -18,7 +19,7 @@ struct RandomPerspectiveParams : JointParams, FillParams {
                             "How far corners move at most: share of the way to the centre")
                    .min(0)
                    .max(1),
-               tenon::field(&RandomPerspectiveParams::p, "p", "How often an image is changed").min(0).max(1),
+               chance_field<RandomPerspectiveParams>(),
                tenon::field(&RandomPerspectiveParams::interpolation, "interpolation",
                             "How values between pixels are made"),
                TENON_FILL_FIELDS(RandomPerspectiveParams), TENON_CUT_FIELDS(RandomPerspectiveParams),
@@ -28,7 +29,7 @@ struct RandomPerspectiveParams : JointParams, FillParams {
 class RandomPerspective final : public Geometric {
  public:
   explicit RandomPerspective(const RandomPerspectiveParams& params)
-      : Geometric(params, style_of(params), true),
+      : Geometric(params, filled(params, params.interpolation), true),
         distortion_(params.distortion_scale),
         p_(params.p),
         grow_(params.grow) {}
@@ -42,8 +43,9 @@ class RandomPerspective final : public Geometric {
   [[nodiscard]] Map plan(const Extent& extent, Rng& random, const When& when) const override {
     if (!random.chance(p_)) return Map::identity(extent);
     const double most = distortion_ * strength(grow_, when);
-    const auto down = static_cast<int64_t>(most * static_cast<double>(extent.height / 2));
-    const auto across = static_cast<int64_t>(most * static_cast<double>(extent.width / 2));
+    const auto room = [&](int64_t half) { return static_cast<int64_t>(most * static_cast<double>(half)); };
+    const int64_t down = room(extent.height / 2);
+    const int64_t across = room(extent.width / 2);
     std::array<Point, 4> corners;
     for (std::size_t i = 0; i < corners.size(); ++i) {
       const bool right = i == 1 || i == 2;
@@ -58,14 +60,6 @@ class RandomPerspective final : public Geometric {
   }
 
  private:
-  static Style style_of(const RandomPerspectiveParams& params) {
-    Style style;
-    style.warp = params.interpolation;
-    style.fill = bytes_of(params.fill);
-    style.mask_fill = static_cast<uint8_t>(params.mask_fill);
-    return style;
-  }
-
   double distortion_;
   double p_;
   int64_t grow_;

@@ -9,30 +9,21 @@
 
 namespace tenon::image_transforms {
 
-struct RandomResizedCropParams : JointParams {
-  int64_t height = 0;
-  int64_t width = 0;
+struct RandomResizedCropParams : JointParams, SizeParams {
   std::vector<double> scale{0.08, 1};
   std::vector<double> ratio{3.0 / 4, 4.0 / 3};
   Interpolation interpolation = Interpolation::kBilinear;
   bool antialias = true;
   int64_t grow = 0;
 
-  TENON_PARAMS(RandomResizedCropParams,
-               tenon::field(&RandomResizedCropParams::height, "height", "Height that comes out, pixels")
-                   .min(1)
-                   .max(kLargestSide)
-                   .required(),
-               tenon::field(&RandomResizedCropParams::width, "width", "Width that comes out, pixels")
-                   .min(1)
-                   .max(kLargestSide)
-                   .required(),
+  TENON_PARAMS(RandomResizedCropParams, TENON_SIZE_FIELDS(RandomResizedCropParams),
                tenon::field(&RandomResizedCropParams::scale, "scale", "Least and largest share of the image's area")
                    .above(0)
                    .max(1)
                    .min_items(2),
                tenon::field(&RandomResizedCropParams::ratio, "ratio", "Least and largest width by height of the window")
-                   .above(0)
+                   .min(kLeastRatio)
+                   .max(kLargestRatio)
                    .min_items(2),
                tenon::field(&RandomResizedCropParams::interpolation, "interpolation",
                             "How values between pixels are made"),
@@ -45,7 +36,7 @@ class RandomResizedCrop final : public Cropping {
  public:
   explicit RandomResizedCrop(const RandomResizedCropParams& params)
       : Cropping(params, style_of(params), true),
-        out_{params.height, params.width},
+        out_(params.extent()),
         scale_(range_of(params.scale, "/scale")),
         ratio_(range_of(params.ratio, "/ratio")),
         grow_(params.grow) {}

@@ -29,7 +29,7 @@ struct RandomRotationParams : JointParams, FillParams {
 class RandomRotation final : public Geometric {
  public:
   explicit RandomRotation(const RandomRotationParams& params)
-      : Geometric(params, style_of(params), true),
+      : Geometric(params, filled(params, params.interpolation), true),
         degrees_(around_zero(params.degrees, "/degrees")),
         grow_(params.grow) {}
 
@@ -46,14 +46,6 @@ class RandomRotation final : public Geometric {
   }
 
  private:
-  static Style style_of(const RandomRotationParams& params) {
-    Style style;
-    style.warp = params.interpolation;
-    style.fill = bytes_of(params.fill);
-    style.mask_fill = static_cast<uint8_t>(params.mask_fill);
-    return style;
-  }
-
   Range degrees_;
   int64_t grow_;
 };

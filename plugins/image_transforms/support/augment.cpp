@@ -76,19 +76,20 @@ void apply_steps(Sample& sample, const Joint& joint, std::span<const Step> steps
   const Extent extent = image.extent();
   std::vector<Map> maps;
   std::array<std::vector<uint8_t>, 2> memory;
+  std::size_t written = 0;
   View now = image;
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    if (steps[i].operation == Operation::kIdentity) continue;
-    const std::optional<Map> map = map_of(steps[i], reach, extent);
+  for (const Step& step : steps) {
+    if (step.operation == Operation::kIdentity) continue;
+    const std::optional<Map> map = map_of(step, reach, extent);
     if (map && map->is_identity(extent)) continue;
-    std::vector<uint8_t>& bytes = memory[i % 2];
+    std::vector<uint8_t>& bytes = memory[written++ % 2];  // never the one that `now` is
     bytes.resize(static_cast<std::size_t>(image.height * image.row_bytes()));
     const Canvas next{bytes.data(), image.height, image.width, image.channels, image.row_bytes()};
     if (map) {
       draw_image(now, *map, style, next);
       maps.push_back(*map);
     } else {
-      recolour(steps[i], reach, now, next);
+      recolour(step, reach, now, next);
     }
     now = next;
   }

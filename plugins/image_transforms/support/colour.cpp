@@ -127,7 +127,8 @@ void adjust_sharpness(const View& in, double factor, const Canvas& out) {
     for (int64_t i = pixel; i < in.row_bytes() - pixel; ++i) {
       const int around = above[i - pixel] + above[i] + above[i + pixel] + here[i - pixel] + here[i + pixel] +
                          below[i - pixel] + below[i] + below[i + pixel];
-      const auto smooth = static_cast<float>((2 * (around + 5 * here[i]) + 13) / 26);
+      const int rounded = (2 * (around + 5 * here[i]) + 13) / 26;
+      const auto smooth = static_cast<float>(rounded);
       const auto value = static_cast<float>(here[i]);
       to[i] = cut(value + (smooth - value) * rest);
     }

@@ -38,7 +38,8 @@ class Colouring : public Transform {
 
 template <class S>
 [[nodiscard]] Field coloured_field() {
-  return field(&S::image, "image", "Image that is changed: uint8 [H, W, C]; a fourth channel, alpha, stays");
+  return field(static_cast<std::string S::*>(&S::image), "image",
+               "Image that is changed: uint8 [H, W, C]; a fourth channel, alpha, stays");
 }
 
 }  // namespace tenon::image_transforms

@@ -17,6 +17,32 @@ namespace tenon::image_transforms {
 /// Largest height or width that a parameter may ask for.
 inline constexpr int64_t kLargestSide = 16384;
 
+/// A fixed size that comes out; structs of parameters derive from it.
+struct SizeParams {
+  int64_t height = 0;
+  int64_t width = 0;
+
+  [[nodiscard]] Extent extent() const noexcept { return {height, width}; }
+};
+
+template <class S>
+[[nodiscard]] Field height_field() {
+  return field(static_cast<int64_t S::*>(&S::height), "height", "Height that comes out, pixels")
+      .min(1)
+      .max(kLargestSide)
+      .required();
+}
+
+template <class S>
+[[nodiscard]] Field width_field() {
+  return field(static_cast<int64_t S::*>(&S::width), "width", "Width that comes out, pixels")
+      .min(1)
+      .max(kLargestSide)
+      .required();
+}
+
+#define TENON_SIZE_FIELDS(S) height_field<S>(), width_field<S>()
+
 /// A transform that maps image, masks and boxes alike.
 class Geometric : public Transform {
  public:

@@ -103,6 +103,7 @@ const FieldSpec& require_image(const Spec& in, const std::string& field, const s
 
 std::vector<uint8_t> bytes_of(const std::vector<int64_t>& values) {
   std::vector<uint8_t> bytes;
+  bytes.reserve(values.size());
   for (const int64_t value : values) bytes.push_back(static_cast<uint8_t>(value));
   return bytes;
 }
@@ -166,10 +167,6 @@ void Joint::draw(Sample& sample, const View& image, const Map& map, const Style&
 }
 
 void Joint::draw_part(Sample& sample, const View& image, const Map& map, const Style& style) const {
-  if (style.fill.size() > 1 && static_cast<int64_t>(style.fill.size()) != image.channels) {
-    throw Error(ErrorCode::kData, "fill has " + std::to_string(style.fill.size()) + " elements, but \"" +
-                                      params_.image + "\" has " + std::to_string(image.channels) + " channels");
-  }
   draw_image(image, map, style, allocate_image(sample, params_.image, map.out, image.channels));
 }
 
@@ -239,7 +236,7 @@ void Joint::keep_rows(Sample& sample, const std::string& field, std::span<const 
   Shape shape(in.shape.begin(), in.shape.end());
   shape[0] = static_cast<int64_t>(kept.size());
   const Array out = sample.allocate(field, in.dtype, shape);
-  if (kept.empty()) return;
+  if (kept.empty() || count == 0) return;
   const std::size_t row = in.bytes() / static_cast<std::size_t>(count);
   auto* to = static_cast<std::byte*>(out.data);
   for (const int64_t i : kept) {

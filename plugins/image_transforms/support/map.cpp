@@ -202,6 +202,10 @@ void draw(const View& in, const Map& map, const Style& style, const Fill& fill, 
 }  // namespace
 
 void draw_image(const View& in, const Map& map, const Style& style, const Canvas& out) {
+  if (style.fill.size() > 1 && static_cast<int64_t>(style.fill.size()) != in.channels) {
+    throw Error(ErrorCode::kData, "fill has " + std::to_string(style.fill.size()) + " elements, but the image has " +
+                                      std::to_string(in.channels) + " channels");
+  }
   draw(in, map, style, Fill(style.fill.data(), style.fill.size(), in.channels), out);
 }
 

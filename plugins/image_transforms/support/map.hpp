@@ -69,7 +69,7 @@ struct Map {
 };
 
 /// Draws the mapped image. `out` has the size of `map.out` and other memory than `in`; both have 1 to 4 channels.
-/// \throws Error (kData) where an image is too large to be warped. [any thread]
+/// \throws Error (kData) where an image is too large to be warped, or has not the channels of the fill. [any thread]
 void draw_image(const View& in, const Map& map, const Style& style, const Canvas& out);
 
 /// Draws the mapped mask: nearest pixel centres, Style::mask_fill beyond. Likewise.

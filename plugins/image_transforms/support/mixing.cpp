@@ -5,7 +5,6 @@
 #include <array>
 #include <cmath>
 
-#include <support/grow.hpp>
 #include <tenon/error.hpp>
 
 namespace tenon::image_transforms {

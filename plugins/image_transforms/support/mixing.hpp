@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include <support/chance.hpp>
+#include <support/grow.hpp>
 #include <support/joint.hpp>
 #include <tenon/components/multi_sample.hpp>
 #include <tenon/components/transform.hpp>
@@ -19,35 +21,17 @@ struct MixingParams {
   double alpha = 1;
   double p = 1;
   int64_t grow = 0;
+
+  TENON_PARAMS(MixingParams, field(&MixingParams::image, "image", "Image that is mixed: uint8 [H, W, C] of one size"),
+               field(&MixingParams::label, "label",
+                     "Class number, int64 [], or shares of classes, float32 [classes]; comes out as shares"),
+               field(&MixingParams::classes, "classes", "Number of classes").min(1).required(),
+               field(&MixingParams::alpha, "alpha",
+                     "Both parameters of the beta distribution of the first sample's share: 1 draws all alike")
+                   .min(0.001)
+                   .max(1000),
+               chance_field<MixingParams>("How often a sample is mixed"), grow_field<MixingParams>())
 };
-
-template <class S>
-[[nodiscard]] Field mixed_image_field() {
-  return field(static_cast<std::string S::*>(&S::image), "image", "Image that is mixed: uint8 [H, W, C] of one size");
-}
-template <class S>
-[[nodiscard]] Field mixed_label_field() {
-  return field(static_cast<std::string S::*>(&S::label), "label",
-               "Class number, int64 [], or shares of classes, float32 [classes]; comes out as shares");
-}
-template <class S>
-[[nodiscard]] Field classes_field() {
-  return field(static_cast<int64_t S::*>(&S::classes), "classes", "Number of classes").min(1).required();
-}
-template <class S>
-[[nodiscard]] Field alpha_field() {
-  return field(static_cast<double S::*>(&S::alpha), "alpha",
-               "Both parameters of the beta distribution of the first sample's share: 1 draws all alike")
-      .above(0)
-      .max(1000);
-}
-template <class S>
-[[nodiscard]] Field mixed_p_field() {
-  return field(static_cast<double S::*>(&S::p), "p", "How often a sample is mixed").min(0).max(1);
-}
-
-#define TENON_MIXING_FIELDS(S) \
-  mixed_image_field<S>(), mixed_label_field<S>(), classes_field<S>(), alpha_field<S>(), mixed_p_field<S>()
 
 /// A draw of the beta distribution with both parameters `alpha`, 0 to 1.
 [[nodiscard]] double draw_beta(double alpha, Rng& random);
@@ -61,6 +45,12 @@ class Mixing : public Transform, public MultiSample {
   }
   static std::vector<std::string> traits() { return {"deterministic", "random"}; }
   static std::vector<std::string> abilities() { return {MultiSample::kAbility}; }
+  static Example example() {
+    return {
+        R"({"classes": 4})", {}, {{{"image", Dtype::kUint8, {6, 5, 3}}, 0, 256}, {{"label", Dtype::kInt64, {}}, 0, 4}}};
+  }
+
+  explicit Mixing(MixingParams params) : params_(std::move(params)) {}
 
   [[nodiscard]] void* ability(const char* id) noexcept override {
     return std::string_view(id) == MultiSample::kAbility ? static_cast<MultiSample*>(this) : nullptr;
@@ -76,8 +66,6 @@ class Mixing : public Transform, public MultiSample {
   void apply(Sample& sample, Rng& random, const When& when) const override { apply_with(sample, {}, random, when); }
 
  protected:
-  explicit Mixing(MixingParams params) : params_(std::move(params)) {}
-
   /// Draws the mixture of `share` of the first image and the rest of the second, which has the same size and channels.
   /// \returns the share of the first that it came to.
   [[nodiscard]] virtual double mix(const View& first, const View& second, double share, Rng& random,

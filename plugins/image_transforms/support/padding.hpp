@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include <support/joint.hpp>
 #include <support/map.hpp>
 #include <tenon/error.hpp>
 #include <tenon/params.hpp>
@@ -34,6 +35,26 @@ template <class S>
 }
 
 #define TENON_FILL_FIELDS(S) fill_field<S>(), mask_fill_field<S>()
+
+/// A style with these colours beyond the image.
+[[nodiscard]] inline Style filled(const FillParams& params) {
+  Style style;
+  style.fill = bytes_of(params.fill);
+  style.mask_fill = static_cast<uint8_t>(params.mask_fill);
+  return style;
+}
+
+[[nodiscard]] inline Style filled(const FillParams& params, WarpInterpolation warp) {
+  Style style = filled(params);
+  style.warp = warp;
+  return style;
+}
+
+[[nodiscard]] inline Style filled(const FillParams& params, Padding padding) {
+  Style style = filled(params);
+  style.padding = padding;
+  return style;
+}
 
 /// Pixels to add on each side.
 struct Sides {

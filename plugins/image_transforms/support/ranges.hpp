@@ -9,6 +9,10 @@
 
 namespace tenon::image_transforms {
 
+/// Bounds of how much longer one side of a part of an image is than the other.
+inline constexpr double kLeastRatio = 0.001;
+inline constexpr double kLargestRatio = 1000;
+
 struct Range {
   double low = 0;
   double high = 0;

@@ -31,11 +31,11 @@ struct TrivialAugmentParams : JointParams, FillParams {
 class TrivialAugment final : public Transform {
  public:
   explicit TrivialAugment(const TrivialAugmentParams& params)
-      : joint_(params, true), operations_(params.operations), bins_(params.num_magnitude_bins), grow_(params.grow) {
-    style_.warp = params.interpolation;
-    style_.fill = bytes_of(params.fill);
-    style_.mask_fill = static_cast<uint8_t>(params.mask_fill);
-  }
+      : joint_(params, true),
+        style_(filled(params, params.interpolation)),
+        operations_(params.operations),
+        bins_(params.num_magnitude_bins),
+        grow_(params.grow) {}
 
   static Ports ports() { return joint_ports(std::nullopt, true); }
   static std::vector<std::string> traits() { return {"deterministic", "random"}; }

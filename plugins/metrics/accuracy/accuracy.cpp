@@ -28,7 +28,7 @@ struct AccuracyParams {
 /// class 0, as if the logits of the two were 0 and x.
 class Accuracy final : public Metric {
  public:
-  explicit Accuracy(const AccuracyParams& params) : params_(params), targets_(params.ignore_index) {}
+  explicit Accuracy(const AccuracyParams& params) : params_(params), targets_(params.ignore_index, "ignore_index") {}
 
   static Ports ports() { return {{logits_port(), target_port()}, {}}; }
   static std::vector<std::string> traits() { return {"deterministic"}; }

@@ -23,7 +23,7 @@ struct ConfusionParams {
 /// or [N, 1]) means class 1 where x > 0, and else class 0.
 class Confusion final : public Metric {
  public:
-  explicit Confusion(const ConfusionParams& params) : counts_(params.ignore_index) {}
+  explicit Confusion(const ConfusionParams& params) : counts_(params.ignore_index, "ignore_index") {}
 
   static Ports ports() { return {{logits_port(), target_port()}, {}}; }
   static std::vector<std::string> traits() { return {"deterministic"}; }

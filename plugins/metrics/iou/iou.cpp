@@ -24,7 +24,7 @@ struct IouParams {
 /// NaN predicts no class. One logit x for each pixel means class 1 where x > 0, and else class 0.
 class Iou final : public Metric {
  public:
-  explicit Iou(const IouParams& params) : counts_(params.ignore) {}
+  explicit Iou(const IouParams& params) : counts_(params.ignore, "ignore") {}
 
   static Ports ports() { return {{logits_port(), target_port()}, {}}; }
   static std::vector<std::string> traits() { return {"deterministic"}; }

@@ -1,4 +1,4 @@
-// Counting by comparison with each class's number, which needs no scatter and so is deterministic everywhere.
+// Counting by adding ones at each class's number: whole numbers, so that their order does not matter on any device.
 #include <support/class_counts.hpp>
 
 #include <string>
@@ -21,13 +21,19 @@ void ClassCounts::add(const Tensors& in) {
   if (target.numel() == 0) return;
   const int64_t classes = logits.size(1);
   const at::Tensor counted = targets_.add(target, classes);
-  const at::Tensor number = at::arange(classes, target.options()).view({classes, 1});
-  const auto of_class = [&](const at::Tensor& indices, const at::Tensor& counts) {
-    return indices.reshape({1, -1}).eq(number).logical_and(counts.reshape({1, -1}));
+  const at::Tensor said = logits.argmax(1);
+  const at::Tensor wanted = counted.logical_and(target.ge(0)).logical_and(target.lt(classes));
+  const at::Tensor predicted = counted.logical_and(logits.amax(1).isnan().logical_not());
+  const at::TensorOptions whole = target.options();
+  const at::Tensor one = at::ones({1}, whole);
+  // A place behind the last class takes what does not count.
+  const auto times = [&](const at::Tensor& numbers, const at::Tensor& which) {
+    const at::Tensor places = numbers.where(which, classes).reshape({-1});
+    const at::Tensor sums = at::zeros({classes + 1}, whole);
+    return sums.scatter_add(0, places, one.expand_as(places)).narrow(0, 0, classes);
   };
-  const at::Tensor wanted = of_class(target, counted);
-  const at::Tensor predicted = of_class(logits.argmax(1), counted.logical_and(logits.isnan().any(1).logical_not()));
-  const at::Tensor counts = at::stack({wanted.logical_and(predicted).sum(1), wanted.sum(1), predicted.sum(1)});
+  const at::Tensor both = wanted.logical_and(predicted).logical_and(target.eq(said));
+  const at::Tensor counts = at::stack({times(target, both), times(target, wanted), times(said, predicted)});
   if (counts_.defined() && counts_.size(1) != classes) {
     throw Error(ErrorCode::kConfig, "logits have " + std::to_string(classes) + " classes, but an earlier batch had " +
                                         std::to_string(counts_.size(1)));

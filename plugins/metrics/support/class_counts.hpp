@@ -24,7 +24,8 @@ struct ClassTotals {
 /// 1 where x > 0, and else class 0. A target that is ignored counts nowhere, its prediction neither.
 class ClassCounts {
  public:
-  explicit ClassCounts(int64_t ignored) : targets_(ignored) {}
+  /// `ignore_name` is the parameter that holds `ignored`, for messages.
+  ClassCounts(int64_t ignored, const char* ignore_name) : targets_(ignored, ignore_name) {}
 
   void reset();
 

@@ -10,7 +10,8 @@
 namespace tenon::metrics {
 
 Port logits_port() {
-  return Port::of("logits", {Dtype::kFloat32, Dtype::kFloat64, Dtype::kFloat16, Dtype::kBfloat16}, {"N", "*"});
+  return Port::of("logits", {Dtype::kFloat32, Dtype::kFloat64, Dtype::kFloat16, Dtype::kBfloat16}, {"N", "*"})
+      .classes_of("target");
 }
 
 Port target_port() {
@@ -25,7 +26,7 @@ void ClassTargets::reset() {
 
 at::Tensor ClassTargets::add(const at::Tensor& target, int64_t classes) {
   classes_ = classes;
-  at::Tensor counts = target.ne(ignore_index_);
+  at::Tensor counts = target.ne(ignored_);
   const at::Tensor shown = target.where(counts, 0);
   const at::Tensor range = at::stack({shown.min().neg(), shown.max()});
   range_ = range_.defined() ? at::maximum(range_, range) : range;
@@ -40,8 +41,8 @@ void ClassTargets::require_classes(Collectives& ranks) const {
   const int64_t highest = host.const_data_ptr<int64_t>()[1];
   if (classes_ == 0 || (lowest >= 0 && highest < classes_)) return;
   throw Error(ErrorCode::kData, "target " + std::to_string(lowest < 0 ? lowest : highest) + " is no class: there are " +
-                                    std::to_string(classes_) + " (0 to " + std::to_string(classes_ - 1) +
-                                    "), and ignore_index is " + std::to_string(ignore_index_));
+                                    std::to_string(classes_) + " (0 to " + std::to_string(classes_ - 1) + "), and " +
+                                    ignore_name_ + " is " + std::to_string(ignored_));
 }
 
 }  // namespace tenon::metrics

@@ -10,7 +10,7 @@
 
 namespace tenon::metrics {
 
-/// "logits": floating [N, …], of a shape that class_logits() takes.
+/// "logits": floating [N, …], of a shape that class_logits() takes, scores of the classes in "target".
 [[nodiscard]] Port logits_port();
 
 /// "target": class indices [N, …] of an integer type, or bool.
@@ -19,7 +19,8 @@ namespace tenon::metrics {
 /// The range of all targets since reset(), on their device: what a batch holds is not read before require_classes().
 class ClassTargets {
  public:
-  explicit ClassTargets(int64_t ignore_index) : ignore_index_(ignore_index) {}
+  /// `ignore_name` is the parameter that holds `ignored`, for messages.
+  ClassTargets(int64_t ignored, const char* ignore_name) : ignored_(ignored), ignore_name_(ignore_name) {}
 
   void reset();
 
@@ -30,7 +31,8 @@ class ClassTargets {
   void require_classes(Collectives& ranks) const;
 
  private:
-  int64_t ignore_index_;
+  int64_t ignored_;
+  const char* ignore_name_;
   int64_t classes_ = 0;
   at::Tensor range_;  // minus the lowest target that counts, the highest one
 };

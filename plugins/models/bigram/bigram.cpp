@@ -1,10 +1,12 @@
 // model:bigram: a table of logits, a row a token.
+#include <algorithm>
 #include <memory>
 #include <string>
 
 #include <ATen/ATen.h>
 
 #include <tenon/components/model.hpp>
+#include <tenon/error.hpp>
 #include <tenon/nn/init.hpp>
 #include <tenon/nn/module.hpp>
 #include <tenon/registration.hpp>
@@ -23,14 +25,30 @@ namespace {
 
 class Table final : public nn::Module {
  public:
-  explicit Table(int64_t vocabulary) : table_(this, "table", {vocabulary, vocabulary}, nn::constant(0)) {}
+  explicit Table(int64_t vocabulary)
+      : vocabulary_(vocabulary), table_(this, "table", {vocabulary, vocabulary}, nn::constant(0)) {}
 
  protected:
   Tensors forward(const Tensors& in, StepContext& /*context*/) override {
-    return {{"logits", at::embedding(table_, in.at("tokens")).transpose(1, 2)}};
+    const at::Tensor& tokens = in.at("tokens");
+    check(tokens);
+    return {{"logits", at::embedding(table_, tokens).transpose(1, 2)}};
   }
 
  private:
+  /// Reads the values on the host alone: elsewhere that would wait for the device, and libtorch's own assertion serves.
+  void check(const at::Tensor& tokens) const {
+    if (!tokens.is_cpu()) return;
+    const at::Tensor contiguous = tokens.to(at::kLong).contiguous();
+    const auto* const values = contiguous.const_data_ptr<int64_t>();
+    const int64_t* const end = values + contiguous.numel();
+    const int64_t* const bad = std::find_if(values, end, [&](int64_t each) { return each < 0 || each >= vocabulary_; });
+    if (bad == end) return;
+    throw Error(ErrorCode::kData, "token " + std::to_string(*bad) + " is not in the vocabulary of " +
+                                      std::to_string(vocabulary_) + " (0 to " + std::to_string(vocabulary_ - 1) + ")");
+  }
+
+  int64_t vocabulary_;
   nn::Param table_;
 };
 

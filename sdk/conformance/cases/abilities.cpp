@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -10,6 +11,7 @@
 #include <tenon/components/columns.hpp>
 #include <tenon/components/fitted.hpp>
 #include <tenon/components/in_memory.hpp>
+#include <tenon/components/item_names.hpp>
 #include <tenon/components/multi_sample.hpp>
 #include <tenon/components/partial_read.hpp>
 #include <tenon/error.hpp>
@@ -198,6 +200,35 @@ void columns(Bench& bench) {
 
 constexpr Case kColumns{"dataset.columns", "Columns and lengths are those of the items.", "dataset", &columns};
 TENON_CASE(kColumns);
+
+void item_names(Bench& bench) {
+  const OpenDataset<ItemNames> open(bench, "ItemNames");
+  const std::vector<int64_t> items = open.items();
+  std::vector<std::string> names;
+  for (const int64_t item : items) {
+    bench.doing(fmt::format("item_name() of item {}", item));
+    names.push_back(open.ability().item_name(item));
+  }
+  bench.doing("item_name() while another thread is in read()");
+  const std::jthread reading([&] {
+    try {
+      for (const int64_t item : items) (void)harness::read(open.dataset(), item);
+    } catch (const std::exception&) {
+      // That items are read is for other cases to say.
+    }
+  });
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const std::string again = open.ability().item_name(items[i]);
+    if (again == names[i]) continue;
+    return bench.fail(fmt::format("item {} is called \"{}\", and then \"{}\"", items[i], names[i], again),
+                      "let item_name() follow from the index and what open() found, whatever is read meanwhile",
+                      bench.params());
+  }
+}
+
+constexpr Case kItemNames{"dataset.item-names", "Items have names that stay the same, also while items are read.",
+                          "dataset", &item_names};
+TENON_CASE(kItemNames);
 
 harness::Made<Transform> learned(const Subject& subject, const Trial& trial) {
   auto transform = harness::Registry::as<Transform>(subject.make(trial.params));

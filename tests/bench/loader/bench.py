@@ -9,11 +9,13 @@ import dataclasses
 import json
 import os
 import pathlib
+import sys
 
 import contender
 import contest
 import environment
 import gates
+import machine
 from rows import images, memory, scaling, small_images, starting
 
 ROWS = {"C6": images.c6, "C7": images.c7, "C8": small_images.c8, "C9": scaling.c9, "C10": starting.c10,
@@ -59,8 +61,42 @@ def show(comparison, rounds):
     print("     " + "; ".join(text for text in told if text), flush=True)
 
 
+def kept(comparison):
+    """What the file says of it: one line of JSON."""
+    return json.dumps({key: value for key, value in dataclasses.asdict(comparison).items() if key in KEPT})
+
+
+def measure(rows, bench, options, out):
+    """Shows and keeps the comparisons of rows {name: function}. A row that cannot be had is named with its reason."""
+    for name, row in rows.items():
+        print(f"{name}: {options.rounds} rounds", flush=True)
+        try:
+            comparisons = row(bench, options)
+        except (contender.Missing, gates.Unequal) as reason:
+            comparisons = [contest.Comparison(name, "all", None, note=str(reason))]
+        for comparison in comparisons:
+            show(comparison, options.rounds)
+            out.write(kept(comparison) + "\n")
+        out.flush()
+
+
+def require_fit_build(folder):
+    """How our side was built; ends the program where that makes its figures worthless."""
+    try:
+        ours = contender.ours(folder, "build", {"kind": "build"})
+    except contender.Missing as reason:
+        sys.exit(f"bench: {folder}: {reason}")
+    ours.close()
+    reason = machine.unfit(ours.about)
+    if reason:
+        sys.exit(f"bench: {folder} {reason}\n"
+                 "  Measure a build of CMAKE_BUILD_TYPE Release, as ./dev bench loader makes it.")
+    return ours.about
+
+
 def main():
     options = arguments()
+    print(f"Machine: {machine.described(require_fit_build(options.build))}", flush=True)
     peers = pathlib.Path(__file__).parent / "peers"
     made = environment.Environment(options.cache, options.libtorch)
     for group, reason in made.missing.items():
@@ -68,17 +104,8 @@ def main():
     bench = contender.Bench(options.build, made, peers, dict(os.environ))
     file = options.build.parent / "bench" / "loader.jsonl"
     file.parent.mkdir(parents=True, exist_ok=True)
-    for name in options.row or ROWS:
-        print(f"{name}: {options.rounds} rounds", flush=True)
-        try:
-            comparisons = ROWS[name](bench, options)
-        except (contender.Missing, gates.Unequal) as reason:
-            comparisons = [contest.Comparison(name, "all", None, note=str(reason))]
-        with file.open("a") as out:
-            for comparison in comparisons:
-                show(comparison, options.rounds)
-                kept = {key: value for key, value in dataclasses.asdict(comparison).items() if key in KEPT}
-                out.write(json.dumps(kept) + "\n")
+    with file.open("a") as out:
+        measure({name: ROWS[name] for name in options.row or ROWS}, bench, options, out)
     print(f"Written to {file}")
 
 

@@ -64,6 +64,17 @@ def started(makers):
             contender.close()
 
 
+def asked(there, missing, name, times=1, **command):
+    """Its answers to a command that is given so many times; none where it is missing or fails: `missing` says why."""
+    if name in missing:
+        return []
+    try:
+        return [there[name].ask(**command) for _ in range(times)]
+    except Missing as reason:
+        missing[name] = str(reason)
+        return []
+
+
 def rounds(contenders, count, warm_up=1, **command):
     """{name: answers}, by turns. What fails on the way is left out, with its reason among the second."""
     answers, failed = {name: [] for name in contenders}, {}

@@ -25,6 +25,17 @@ MANY_FILES, MANY_CLASSES = 1281167, 1000
 HERE = pathlib.Path(__file__).parent
 
 
+def many_name(index):
+    """Of a file among the many, below their folder."""
+    of_class = index % MANY_CLASSES
+    return f"n{of_class:08d}/{of_class:08d}_{index}.jpg"
+
+
+def many_name_bytes():
+    """How long these names are in the mean."""
+    return sum(len(many_name(index)) for index in range(MANY_FILES)) / MANY_FILES
+
+
 class Environment:
     """Paths, and what could not be installed."""
 
@@ -53,9 +64,7 @@ class Environment:
             for of_class in range(MANY_CLASSES):
                 (folder / "train" / f"n{of_class:08d}").mkdir(parents=True)
             for index in range(MANY_FILES):
-                of_class = index % MANY_CLASSES
-                name = f"n{of_class:08d}/{of_class:08d}_{index}.jpg"
-                os.link(images[index % len(images)], f"{folder}/train/{name}")
+                os.link(images[index % len(images)], f"{folder}/train/{many_name(index)}")
             (folder / "complete").touch()
         return folder / "train"
 

@@ -1,6 +1,8 @@
 // A program run to its end, or not.
 #include <core/process/child.hpp>
 
+#include <unistd.h>
+
 #include <chrono>
 #include <csignal>
 #include <filesystem>
@@ -12,6 +14,7 @@
 
 #include <gtest/gtest.h>
 
+#include <core/process/parent.hpp>
 #include <core/storage/temporary_folder.hpp>
 #include <tenon/error.hpp>
 
@@ -108,10 +111,18 @@ TEST_F(Child, AnExceptionOfWhoTakesTheLinesEndsIt) {
 
 TEST_F(Child, HasTheGivenEnvironmentAlone) {
   std::vector<std::string> lines;
+  // And what a program of ours needs to end with this one.
+  const std::string parent = std::string(kParentVariable) + "=" + std::to_string(::getpid());
   const ChildSetup setup{.environment = {{"ONE=1", "PATH=/usr/bin:/bin"}},
                          .take_line = [&](std::string_view line) { lines.emplace_back(line); }};
   ASSERT_EQ(run_child("/usr/bin/env", {}, messages_, seconds(30), {}, setup).exit_code, 0);
-  EXPECT_EQ(lines, (std::vector<std::string>{"ONE=1", "PATH=/usr/bin:/bin"}));
+  EXPECT_EQ(lines, (std::vector<std::string>{"ONE=1", "PATH=/usr/bin:/bin", parent}));
+}
+
+TEST_F(Child, HasTheEnvironmentOfThisProcessAndItsNumber) {
+  const std::string number = std::to_string(::getpid());
+  const ChildResult result = shell("test \"$TENON_PARENT\" = " + number + " && test -n \"$PATH\"");
+  EXPECT_EQ(result.exit_code, 0);
 }
 
 TEST_F(Child, AProgramThatIsNotThereIsTold) {

@@ -27,6 +27,16 @@ TEST(AtomicFile, keeps_the_old_content_until_commit) {
   EXPECT_EQ(entries_in(folder.path()), 1U);
 }
 
+TEST(AtomicFile, its_head_may_be_replaced_while_it_is_written) {
+  const TemporaryFolder folder;
+  AtomicFile file(folder / "a");
+  file.write("12 rows: one");
+  file.replace_head(" 2");
+  file.write(", two");
+  file.commit();
+  EXPECT_EQ(content_of(folder / "a"), " 2 rows: one, two");
+}
+
 TEST(AtomicFile, leaves_nothing_without_commit) {
   const TemporaryFolder folder;
   { AtomicFile(folder / "a").write("half"); }

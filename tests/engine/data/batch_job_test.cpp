@@ -246,14 +246,36 @@ TEST(BadSampleCounts, HoldForAnEpochAndNameTheOneThatIsTooMany) {
   take(0, 0, 3);
   take(0, 1, 4);
   EXPECT_EQ(count.in_epoch(), 7);
-  ASSERT_EQ(count.first().size(), BadSampleCount::kFirst);
-  EXPECT_EQ(count.first()[3].sample, 0) << "the first of the second batch";
   take(1, 0, 7);
   EXPECT_EQ(count.in_epoch(), 7) << "another epoch begins from 0";
   EXPECT_EQ(error_of(ErrorCode::kData, [&] { take(1, 1, 1); }),
             message_of(0, 1) + "; epoch 1 had 7 bad samples before, and bad_sample allows no more");
   take(1, 0, 2);
   EXPECT_EQ(count.in_epoch(), 2) << "an epoch that is read over again";
+}
+
+TEST(BadSampleCounts, KeepWhatWasNotToldOverTheEndsOfEpochs) {
+  BadSampleCount count(core::BadSampleParams{core::BadSamplePolicy::kSkip, 100});
+  const auto take = [&](int64_t epoch, int64_t index, int64_t first, int64_t bad) {
+    Batch batch;
+    batch.epoch = epoch;
+    batch.index = index;
+    for (int64_t i = 0; i < bad; ++i) batch.bad.push_back({first + i, -1, "", "data"});
+    count.take(batch);
+  };
+  take(0, 0, 10, 3);
+  take(0, 1, 20, 4);
+  take(1, 0, 30, 1);
+  const auto untold = count.take_untold();
+  EXPECT_EQ(untold.count, 8);
+  ASSERT_EQ(untold.first.size(), engine::BadSamples::kFirst);
+  EXPECT_EQ(untold.first[3].sample, 20) << "the first of the second batch";
+  take(1, 1, 40, 1);
+  const auto next = count.take_untold();
+  EXPECT_EQ(next.count, 1);
+  ASSERT_EQ(next.first.size(), 1U);
+  EXPECT_EQ(next.first[0].sample, 40);
+  EXPECT_EQ(count.take_untold().count, 0);
 }
 
 // Whole items in memory are copied in pieces of some size: the same bytes as one by one.

@@ -1,13 +1,23 @@
 // Datasets whose items lie in memory: read() is not called, and no byte is another.
 #include <engine/data/stream.hpp>
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
+#include <atomic>
+#include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <numeric>
+#include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <core/process/breadcrumb.hpp>
 #include <engine/data/fakes.hpp>
 #include <engine/data/samples.hpp>
 #include <tenon/components/in_memory.hpp>
@@ -74,7 +84,9 @@ TEST(InMemoryStream, CopiesBatchesInTheOrderAskedFor) {
   std::vector<int64_t> labels(items.size());
   const std::vector<std::byte*> places{reinterpret_cast<std::byte*>(images.data()),
                                        reinterpret_cast<std::byte*>(labels.data())};
-  stream.copy(items, places);
+  std::atomic<int64_t> at = -1;
+  stream.copy(items, places, at);
+  EXPECT_EQ(at, 0);
   EXPECT_EQ(labels, items);
   for (std::size_t i = 0; i < items.size(); ++i) {
     EXPECT_EQ(images.substr(i * 16, 16), sample_of(stream, {items[i]}).front());
@@ -88,6 +100,28 @@ TEST(InMemoryStream, FetchesAheadWithoutReading) {
   const Stream stream(node(viewed), {}, 7);
   for (int64_t i = 0; i < kItems; ++i) stream.prefetch(i);
   EXPECT_EQ(viewed.reads(), 0);
+}
+
+TEST(InMemoryStream, FetchesTheNextItemWhileTransformsAreAtOne) {
+  class Counting final : public Viewed {
+   public:
+    void view(int64_t index, std::span<const std::byte*> fields) const noexcept override {
+      ++views_[static_cast<std::size_t>(index)];
+      Viewed::view(index, fields);
+    }
+    mutable std::array<std::atomic<int>, kItems> views_{};
+  };
+  const Counting counting;
+  const auto change = fakes::to_float();
+  const Stream stream(node(counting), {node("change", change)}, 7);
+  LoaderOptions options;
+  options.node = "train";
+  options.batch = kItems;
+  Loader loader(stream, options);
+  loader.start(0, 0, 1);
+  ASSERT_TRUE(loader.next());
+  EXPECT_EQ(counting.views_.front(), 1);
+  EXPECT_TRUE(std::all_of(counting.views_.begin() + 1, counting.views_.end(), [](int views) { return views == 2; }));
 }
 
 TEST(InMemoryStream, ATransformSeesTheDatasetsOwnMemory) {
@@ -133,7 +167,54 @@ TEST(InMemoryStream, AFieldWithoutAPlaceIsTheDatasetsFault) {
   EXPECT_EQ(message, "\"train_set\" (dataset:fake), sample 4: view() does not tell where field \"label\" lies");
   std::byte place{};
   const std::vector<std::byte*> places{&place, &place};
-  EXPECT_EQ(fakes::error_of(ErrorCode::kPlugin, [&] { stream.copy(std::vector<int64_t>{4}, places); }), message);
+  std::atomic<int64_t> at = -1;
+  EXPECT_EQ(fakes::error_of(ErrorCode::kPlugin, [&] { stream.copy(std::vector<int64_t>{4}, places, at); }), message);
+}
+
+/// Items of a file that has become shorter since it was mapped.
+class Shortened final : public FakeDataset, public InMemory {
+ public:
+  Shortened() : FakeDataset(1), file_(::memfd_create("items", 0)) {
+    if (::ftruncate(file_, 64) != 0) throw std::runtime_error("no file");
+    bytes_ = static_cast<const std::byte*>(::mmap(nullptr, 64, PROT_READ, MAP_SHARED, file_, 0));
+    if (::ftruncate(file_, 0) != 0) throw std::runtime_error("no file");
+  }
+  Shortened(const Shortened&) = delete;
+  Shortened& operator=(const Shortened&) = delete;
+  ~Shortened() override {
+    ::munmap(const_cast<std::byte*>(bytes_), 64);
+    ::close(file_);
+  }
+  [[nodiscard]] void* ability(const char* id) noexcept override {
+    return std::string_view(id) == kAbility ? static_cast<InMemory*>(this) : nullptr;
+  }
+  void view(int64_t, std::span<const std::byte*> fields) const noexcept override { fields[0] = fields[1] = bytes_; }
+
+ private:
+  int file_;
+  const std::byte* bytes_ = nullptr;
+};
+
+TEST(InMemoryStream, ACrashWhereItsBytesAreTakenFromIsThatOfTheDataset) {
+  const auto crash = [](bool copies) {
+    const Shortened dataset;
+    const core::Callee& callee = core::callee("org.test", "1", "/test.so", "dataset:shortened", "train_set");
+    const Stream stream({"train_set", "dataset:shortened", &dataset, &callee}, {}, 7);
+    std::signal(SIGBUS, [](int) {
+      const core::Breadcrumb& at = core::breadcrumb;
+      const bool blamed = at.callee != nullptr && std::string_view(at.callee->node) == "train_set" && at.sample == 0;
+      std::_Exit(blamed ? 7 : 8);
+    });
+    if (!copies) {
+      (void)sample_of(stream, {0});
+    } else {
+      std::array<std::byte, 24> memory{};
+      std::atomic<int64_t> at = -1;
+      stream.copy(std::vector<int64_t>{0}, std::vector<std::byte*>{memory.data(), memory.data() + 16}, at);
+    }
+  };
+  EXPECT_EXIT(crash(true), testing::ExitedWithCode(7), "");
+  EXPECT_EXIT(crash(false), testing::ExitedWithCode(7), "");
 }
 
 }  // namespace

@@ -100,5 +100,22 @@ TEST(Bottleneck, IsTheTrainerItselfWithoutThreads) {
             "\"workers\": \"auto\" makes them ahead");
 }
 
+TEST(LoaderFacts, AtTheStartTheBoundsAreTold) {
+  LoaderFacts start;
+  start.node = "train";
+  start.workers = 2;
+  start.prefetch = 6;
+  start.memory = int64_t{1} << 30;
+  EXPECT_EQ(describe_start(start), "loader \"train\": 2 threads, at most 6 batches or 1 GiB ahead");
+  start.workers = 1;
+  start.prefetch = 1;
+  start.memory = 5 << 20;
+  EXPECT_EQ(describe_start(start), "loader \"train\": 1 thread, at most 1 batch or 5 MiB ahead");
+  start.workers = 0;
+  EXPECT_EQ(describe_start(start), "loader \"train\": no threads, each batch is made when training asks for it");
+  start.automatic = true;
+  EXPECT_EQ(describe_start(start), "loader \"train\": as many threads as help, at most 1 batch or 5 MiB ahead");
+}
+
 }  // namespace
 }  // namespace tenon::engine

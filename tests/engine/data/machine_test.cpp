@@ -8,6 +8,7 @@
 #include <fstream>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -90,6 +91,19 @@ TEST(GiveWay, LowersThePriorityOfItsOwnThreadAlone) {
   }).join();
   EXPECT_GT(after, before);
   EXPECT_EQ(getpriority(PRIO_PROCESS, static_cast<id_t>(gettid())), before);
+}
+
+TEST(PeakMemory, GrowsWithWhatIsTouchedAndDoesNotShrink) {
+  const int64_t before = peak_memory();
+  EXPECT_GT(before, 1 << 20);
+  {
+    std::vector<char> block(64 << 20);
+    for (std::size_t at = 0; at < block.size(); at += 4096) block[at] = 1;
+    EXPECT_EQ(block[4096], 1);
+  }
+  const int64_t after = peak_memory();
+  EXPECT_GE(after, 64 << 20);
+  EXPECT_GE(after, before);
 }
 
 }  // namespace

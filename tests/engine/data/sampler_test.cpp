@@ -105,6 +105,19 @@ TEST(Sampler, WithReplacementDrawsEachItemEquallyOften) {
   EXPECT_LT(misfit(counts_of(sampler.epoch(0), 50), std::vector<double>(50, 1.0 / 50)), 2);
 }
 
+TEST(Sampler, OfAnEmptyDatasetThereIsNothingToDrawWhateverTheNumberOfSamples) {
+  OrderOptions repeated = options(0);
+  repeated.sampler.emplace().replacement = true;
+  repeated.sampler->samples = 100;
+  try {
+    const Sampler sampler(repeated, {});
+    FAIL() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kData);
+    EXPECT_EQ(std::string(error.what()), "loader \"train\": its dataset is empty: there is nothing to draw");
+  }
+}
+
 TEST(Sampler, DrawsInProportionToWeights) {
   OrderOptions by_weight = options(20);
   by_weight.sampler = weighted();

@@ -1,15 +1,19 @@
 // Columns of all items, from an index or by reading.
 #include <engine/data/scan.hpp>
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <cstring>
+#include <future>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include <core/process/breadcrumb.hpp>
 #include <engine/data/fakes.hpp>
 
 namespace tenon::engine {
@@ -170,6 +174,77 @@ TEST_P(Scanning, EndsWhenThePollSaysSo) {
   scan.threads = GetParam();
   scan.poll = [] { throw std::runtime_error("stopped"); };
   EXPECT_THROW((void)order_columns(stream, nullptr, by("w", nullptr, nullptr), scan), std::runtime_error);
+}
+
+/// A stream that owns its dataset, which hangs on one item until it is let go.
+struct Hanging {
+  explicit Hanging(int64_t hung)
+      : dataset(kItems, {{"w", Dtype::kFloat32, {}}},
+                [this, hung, released = release.get_future().share()](int64_t index, Sample& out) {
+                  if (index == hung) {
+                    reached = true;
+                    released.wait();
+                  }
+                  out.allocate(0, Dtype::kFloat32, {}).as<float>()[0] = 1;
+                }) {}
+
+  std::promise<void> release;
+  std::atomic<bool> reached = false;
+  FunctionDataset dataset;
+  const core::Callee& callee = core::callee("org.test", "1", "/test.so", "dataset:slow", "data");
+  std::optional<Stream> stream;
+};
+
+class HangingScan : public testing::TestWithParam<int> {
+ protected:
+  HangingScan() : hanging_(std::make_shared<Hanging>(317)), watched_(hanging_), release_(&hanging_->release) {
+    hanging_->stream.emplace(DatasetNode{"data", "dataset:slow", &hanging_->dataset, &hanging_->callee},
+                             std::vector<TransformNode>{}, 7);
+    scan_.threads = GetParam();
+    scan_.keep = hanging_;
+    scan_.give_up = [this] { ++given_up_; };
+  }
+
+  void read() { (void)order_columns(*hanging_->stream, nullptr, by("w", nullptr, nullptr), scan_); }
+
+  /// Nothing but the thread that hangs holds on to what it reads, and that not for longer than it hangs.
+  void expect_the_thread_to_keep_its_data() {
+    EXPECT_EQ(given_up_, 1);
+    scan_.keep.reset();
+    hanging_.reset();
+    EXPECT_FALSE(watched_.expired());
+    release_->set_value();
+    EXPECT_TRUE(fakes::threads_become(threads_));
+    EXPECT_TRUE(watched_.expired());
+  }
+
+  int threads_ = fakes::threads_of_process();
+  std::shared_ptr<Hanging> hanging_;
+  std::weak_ptr<Hanging> watched_;
+  std::promise<void>* release_;
+  ScanOptions scan_;
+  int given_up_ = 0;
+};
+INSTANTIATE_TEST_SUITE_P(Threads, HangingScan, testing::Values(1, 4));
+
+TEST_P(HangingScan, NamesTheItemThatTakesTooLong) {
+  scan_.sample_timeout = std::chrono::milliseconds(50);
+  EXPECT_EQ(error_of(ErrorCode::kData, [&] { read(); }),
+            "\"data\" (dataset:slow), sample 317 of \"data\": it has been under way for more than 0.05 s, the loader's "
+            "\"sample_timeout\"; look at that sample and at what it is read from, or allow more time");
+  expect_the_thread_to_keep_its_data();
+}
+
+TEST_P(HangingScan, EndsWithinASecondWhenThePollSaysSo) {
+  std::chrono::steady_clock::time_point asked;
+  scan_.poll = [&] {
+    if (!hanging_->reached) return;
+    asked = std::chrono::steady_clock::now();
+    throw std::runtime_error("stopped");
+  };
+  EXPECT_THROW(read(), std::runtime_error);
+  EXPECT_LT(std::chrono::steady_clock::now() - asked, std::chrono::seconds(1));
+  expect_the_thread_to_keep_its_data();
 }
 
 }  // namespace

@@ -248,6 +248,25 @@ TEST(TaskPool, TellsWhichWorkerIsOnOneTaskForTooLong) {
   EXPECT_EQ(pool.overdue(milliseconds(20)), std::nullopt) << "nobody is on a task";
 }
 
+TEST(TaskPool, ATaskIsNotOverdueBecauseTheProcessWasStopped) {
+  TaskPool pool(1);
+  std::promise<void> release;
+  std::atomic<bool> begun = false;
+  pool.submit(std::make_shared<FakeJob>(0, 1, [&, released = release.get_future().share()](int64_t, int) {
+    begun = true;
+    released.wait();
+  }));
+  while (!begun) std::this_thread::sleep_for(milliseconds(1));
+  constexpr milliseconds kLimit{1100};
+  EXPECT_EQ(pool.overdue(kLimit), std::nullopt);
+  std::this_thread::sleep_for(milliseconds(1300));  // nobody looks, as between Ctrl-Z and fg
+  EXPECT_EQ(pool.overdue(kLimit), std::nullopt) << "a second counts, no more";
+  std::this_thread::sleep_for(milliseconds(150));
+  EXPECT_EQ(pool.overdue(kLimit), 0);
+  release.set_value();
+  (void)pool.take();
+}
+
 TEST(TaskPool, GivesUpAThreadThatDoesNotComeBackWithWhatItsTaskUses) {
   const int before = threads_of_process();
   std::promise<void> release;

@@ -1,10 +1,11 @@
 """`tenon data check`: faults planted in data are found, each by its name; sound data gives none."""
 
 import json
+import time
 import unittest
 
 import numpy
-from program import SOURCE, ProgramTest
+from program import BUILD, SOURCE, ProgramTest
 
 RUN = {"seed": 1, "device": "cpu", "threads": 1}
 SCHEMA = SOURCE / "schemas/data-check-1.schema.json"
@@ -261,6 +262,16 @@ class DataCheckTest(CheckingTest):
         self.assertIn("60 of 60 samples, 100 %", shown)
         self.assertEqual(self.tenon("data", "check", pipe).err, "")
 
+    def test_a_sample_that_hangs_is_named_and_ends_with_4(self):
+        stalling = json.dumps({"use": "dataset:stalling", "with": {"after": 700, "milliseconds": 60000}})
+        begin = time.monotonic()
+        outcome = self.tenon("data", "check", "digits.json", "--on", "train", "--set", f"nodes.train_set={stalling}",
+                             "--set", 'nodes.train.with.sample_timeout="300 ms"', "--plugin-path",
+                             str(BUILD / "tests" / "plugins" / "tenon_faulty.so"))
+        self.assertEqual((outcome.code, outcome.out), (4, ""), outcome.err)
+        self.assertRegex(outcome.err, r'"train_set" \(dataset:stalling\), sample 7\d\d of "train_set"')
+        self.assertLess(time.monotonic() - begin, 30)
+
 
 class ImageTest(CheckingTest):
     """Folders of PNG files of different sizes."""
@@ -317,6 +328,13 @@ class ImageTest(CheckingTest):
         text = self.tenon("data", "check", "pipe.json").out
         self.assertIn("Samples of validate that cannot be read", text)
         self.assertIn("005.png", text)
+
+    def test_corrupt_files_that_the_loader_tolerates_are_a_warning(self):
+        broken = self.folder / "val" / "elm" / "005.png"
+        broken.write_bytes(broken.read_bytes()[:60])
+        report = self.check("--set", 'nodes.val.with.bad_sample={"policy":"skip","max":1}')
+        self.assertIn("allows 1 in an epoch", self.only(report, "unreadable-sample", "warning")["message"])
+        self.check("--strict", "--set", 'nodes.val.with.bad_sample={"policy":"skip","max":1}', code=4)
 
     def test_sizes_and_what_to_write_for_normalising_are_those_of_numpy(self):
         report = self.check()

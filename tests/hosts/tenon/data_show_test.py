@@ -3,15 +3,20 @@
 import io
 import json
 import subprocess
+import sys
+import time
 import unittest
 
 import numpy
-from program import BUILD, ProgramTest
+from program import BUILD, PROGRAM, ProgramTest
 
 try:
     from PIL import Image
 except ImportError:
     Image = None
+
+
+FAULTY = ["--plugin-path", str(BUILD / "tests" / "plugins" / "tenon_faulty.so")]
 
 
 class DataShowTest(ProgramTest):
@@ -106,6 +111,53 @@ class DataShowTest(ProgramTest):
         self.assertEqual((code, out), (2, ""))
         self.assertIn("no field of the samples is an image", err)
         self.assertFalse((self.folder / "rows.png").exists())
+
+    def test_a_note_names_transforms_of_batches_that_are_left_out(self):
+        self.write("mixed.json", json.dumps(
+            {"nodes": {"mixed": {"use": "transform:batch_mixup", "in": "train", "with": {"classes": 10}},
+                       "loss": {"use": "loss:soft_cross_entropy"}}, "fit": {"data": "mixed"}}))
+        outcome = self.tenon("data", "show", "digits.json", "--overlay", "mixed.json", "--count", "4", "--out", "a.png")
+        self.assertEqual(outcome.code, 0, outcome.err)
+        self.assertIn('what "mixed" does to batches behind it is left out', outcome.err)
+        self.assertEqual(self.tenon("data", "show", "digits.json", "--count", "4", "--out", "a.png").err, "")
+
+    def test_a_sample_that_hangs_is_named_and_ends_with_4(self):
+        stalling = json.dumps({"use": "dataset:stalling", "with": {"after": 3, "milliseconds": 60000}})
+        begin = time.monotonic()
+        outcome = self.tenon("data", "show", "digits.json", "--set", f"nodes.train_set={stalling}", "--set",
+                             "nodes.train.with.shuffle=false", "--set", 'nodes.train.with.sample_timeout="300 ms"',
+                             *FAULTY)
+        self.assertEqual(outcome.code, 4, outcome.err)
+        self.assertRegex(outcome.err, r'"train_set" \(dataset:stalling\), sample \d+ of "train_set": it has been under')
+        self.assertLess(time.monotonic() - begin, 30)
+
+    def test_memory_does_not_grow_with_the_number_of_large_images(self):
+        numpy.save(self.folder / "image.npy", numpy.zeros((1, 1200, 1600, 3), numpy.uint8))
+        numpy.save(self.folder / "label.npy", numpy.zeros(1, numpy.int64))
+        self.write("large.json", json.dumps({
+            "format": 1, "name": "large", "run": {"seed": 1, "device": "cpu"},
+            "nodes": {"one": {"use": "dataset:npy", "with": {"fields": [
+                {"name": "image", "path": "image.npy", "dtype": "uint8", "shape": [1200, 1600, 3]},
+                {"name": "label", "path": "label.npy", "dtype": "int64", "shape": []}]}},
+                "set": {"use": "dataset:repeat", "in": "one", "with": {"times": 200}},
+                "scaled": {"use": "transform:to_float", "in": "set"},
+                "train": {"use": "loader:threads", "in": "scaled", "with": {"batch": 2, "memory": "100 MB"}},
+                "net": {"use": "model:mlp", "in": {"image": "batch.image"},
+                        "with": {"classes": 3, "hidden": [4]}},
+                "loss": {"use": "loss:cross_entropy", "in": {"logits": "net.logits", "target": "batch.label"}},
+                "opt": {"use": "optimizer:sgd", "of": "net"}},
+            "fit": {"data": "train", "loss": "loss", "epochs": 1}}))
+        peaks = []
+        for count in (4, 60):  # 23 MB a sample
+            report = self.folder / "status.txt"
+            code = ("import resource, subprocess, sys; code = subprocess.call(sys.argv[2:]);"
+                    "open(sys.argv[1], 'w').write(str(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss))")
+            subprocess.run([sys.executable, "-c", code, report, PROGRAM, "data", "show", "large.json", "--count",
+                            str(count), "--out", "a.png"], cwd=self.folder, env=self.environment(), check=True,
+                           stdout=subprocess.DEVNULL)
+            peaks.append(int(report.read_text()) / 1024)
+        self.assertTrue((self.folder / "a.png").exists())
+        self.assertLess(peaks[1] - peaks[0], 300, f"MB: {peaks}")
 
     def test_mistakes_have_their_codes(self):
         for words, part in ((["--count", "0"], "--count takes"), (["--epoch", "-1"], "--epoch takes"),

@@ -125,6 +125,25 @@ class PredictTest(ProgramTest):
         self.assertTrue(err.startswith('error[data]: "new_named" (transform:encode_categories), sample 0 of '), err)
         self.assertIn("/nodes/new_named/call", err)
 
+        # Where the loader tolerates it, rows that cannot be made are left out of every format, and told.
+        self.write("mixed.csv", "size,town,price\n" + "6,Bern,0\n" * 3 + "6,Kiel,0\n" * 5 + "0,Rom,0\n0,Ulm,0\n")
+        for policy in ("skip", "substitute"):
+            tolerant = [run, "--input", "mixed.csv", "--set",
+                        "nodes.new.with=" + json.dumps({"batch": 2, "bad_sample": {"policy": policy, "max": 5}})]
+            code, out, err = self.tenon("predict", *tolerant)
+            self.assertEqual(code, 0, err)
+            self.assertTrue(err.startswith("note: without a row: 4 samples could not be made; "
+                                           '"new_named" (transform:encode_categories), sample 0 of '), err)
+            few = [json.loads(line) for line in out.splitlines()]
+            self.assertEqual([row["index"] for row in few], [*range(3, 8), 9])
+            self.assertEqual([row["price"] for row in few], [rows[6]["price"]] * 5 + [rows[0]["price"]])
+            table = list(csv.DictReader(io.StringIO(self.predict(*tolerant, "--format", "csv"))))
+            self.assertEqual([int(row["index"]) for row in table], [*range(3, 8), 9])
+            self.predict(*tolerant, "--format", "npy", "--out", policy)
+            self.assertEqual(numpy.load(self.folder / policy / "index.npy").tolist(), [*range(3, 8), 9])
+            price = numpy.load(self.folder / policy / "price.npy")
+            self.assertEqual(price.tolist(), [row["price"] for row in few])
+
         (self.folder / "houses.csv").unlink()
         self.assertEqual(len(self.predict(run, "--input", "two.csv").splitlines()), 2)
 

@@ -37,7 +37,9 @@ class RunTest(ProgramTest):
             ["test accuracy", "validation accuracy", "training", "run directory", "best checkpoint", "export script"])
         self.assertGreater(float(rows["test accuracy"]), 0.3)
         self.assertRegex(rows["validation accuracy"], r"^0\.\d{4} at step 68 after 4 epochs \(best and last\)$")
-        self.assertRegex(rows["training"], r"^4 epochs, 68 steps in \d+\.\d s, \d+ samples/s$")
+        self.assertRegex(rows["training"],
+                         r"^4 epochs, 68 steps in \d+\.\d s, \d+ samples/s, "
+                         r"at most \d+\.\d [MG]iB of memory$")
         self.assertEqual(rows["run directory"], "runs/digits/0001")
         self.assertTrue((self.folder / rows["best checkpoint"] / "manifest.json").is_file())
         file, size, verdict = rows["export script"].split(", ", 2)

@@ -24,8 +24,8 @@ class VerifyTest(ProgramTest):
     def environment(self, **more):
         return super().environment(TMPDIR=str(self.scratch), **more)
 
-    def leftovers(self):
-        """Folders of proofs, and processes that run in them."""
+    def running(self):
+        """Processes that run in folders of proofs."""
         running = []
         for process in pathlib.Path("/proc").glob("[0-9]*"):
             try:
@@ -33,7 +33,11 @@ class VerifyTest(ProgramTest):
                     running.append(process.name)
             except OSError:  # it has ended meanwhile
                 pass
-        return running + os.listdir(self.scratch)
+        return running
+
+    def leftovers(self):
+        """Folders of proofs, and processes that run in them."""
+        return self.running() + os.listdir(self.scratch)
 
     def test_a_place_a_line_and_a_last_line_as_the_proof(self):
         code, out, err = self.tenon("verify", "resume", "digits.json", *SHORT, "--at", "1,7,23,7,end")
@@ -167,6 +171,27 @@ class VerifyTest(ProgramTest):
                 out, err = process.communicate(timeout=TIME_LIMIT)
                 self.assertEqual((process.returncode, out, err), (expected, b"", b""))
                 self.assertEqual(self.leftovers(), [])
+
+    def test_a_run_ends_with_the_proof_that_is_killed(self):
+        process = subprocess.Popen([PROGRAM, "verify", "resume", "digits.json", *LONG], cwd=self.folder,
+                                   env=self.environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        deadline = time.monotonic() + TIME_LIMIT
+        while not list(self.scratch.glob("*/straight/digits/0001/checkpoints/step-*")):
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.02)
+        self.assertEqual(len(self.running()), 1)
+        process.kill()
+        process.wait()
+        deadline = time.monotonic() + 5
+        while self.running() and time.monotonic() < deadline:
+            time.sleep(0.02)
+        self.assertEqual(self.running(), [])
+
+    def test_a_program_whose_parent_has_gone_already_does_not_begin(self):
+        for parent, expected in ((os.getpid(), 0), (2**22 + 1, -signal.SIGKILL)):  # beyond the largest number there is
+            made = subprocess.run([PROGRAM, "--version"], env=self.environment(TENON_PARENT=str(parent)),
+                                  stdout=subprocess.DEVNULL, timeout=TIME_LIMIT, check=False)
+            self.assertEqual(made.returncode, expected)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
 // Datasets of images in memory: a sound one, and what may be wrong with their abilities.
+#include <atomic>
 #include <cstring>
 #include <functional>
 #include <optional>
@@ -9,6 +10,7 @@
 #include <tenon/components/columns.hpp>
 #include <tenon/components/dataset.hpp>
 #include <tenon/components/in_memory.hpp>
+#include <tenon/components/item_names.hpp>
 #include <tenon/components/partial_read.hpp>
 #include <tenon/registration.hpp>
 
@@ -22,8 +24,12 @@ constexpr int64_t kHeight = 5;
 constexpr int64_t kWidth = 7;
 constexpr std::size_t kBytes = 35;
 
-/// Images and their labels, which can be viewed, read in part and told as a column.
-class Images : public tenon::Dataset, public tenon::InMemory, public tenon::PartialRead, public tenon::Columns {
+/// Images and their labels, which can be viewed, read in part and told as a column, and have names.
+class Images : public tenon::Dataset,
+               public tenon::InMemory,
+               public tenon::PartialRead,
+               public tenon::Columns,
+               public tenon::ItemNames {
  public:
   explicit Images(const tenon::NoParams& /*params*/) : pixels_(kItems * kBytes), labels_(kItems) {
     for (std::size_t i = 0; i < pixels_.size(); ++i) pixels_[i] = static_cast<uint8_t>(i * 37 % 251);
@@ -35,7 +41,8 @@ class Images : public tenon::Dataset, public tenon::InMemory, public tenon::Part
   }
   static std::vector<std::string> traits() { return {"deterministic"}; }
   static std::vector<std::string> abilities() {
-    return {tenon::InMemory::kAbility, tenon::PartialRead::kAbility, tenon::Columns::kAbility};
+    return {tenon::InMemory::kAbility, tenon::PartialRead::kAbility, tenon::Columns::kAbility,
+            tenon::ItemNames::kAbility};
   }
 
   void* ability(const char* id) noexcept override {
@@ -43,6 +50,7 @@ class Images : public tenon::Dataset, public tenon::InMemory, public tenon::Part
     if (wanted == tenon::InMemory::kAbility) return static_cast<tenon::InMemory*>(this);
     if (wanted == tenon::PartialRead::kAbility) return static_cast<tenon::PartialRead*>(this);
     if (wanted == tenon::Columns::kAbility) return static_cast<tenon::Columns*>(this);
+    if (wanted == tenon::ItemNames::kAbility) return static_cast<tenon::ItemNames*>(this);
     return nullptr;
   }
 
@@ -69,6 +77,8 @@ class Images : public tenon::Dataset, public tenon::InMemory, public tenon::Part
     if (field != "label") return std::nullopt;
     return std::vector<double>(labels_.begin(), labels_.end());
   }
+
+  [[nodiscard]] std::string item_name(int64_t index) const override { return "image " + std::to_string(index); }
 
  protected:
   [[nodiscard]] const uint8_t* image(int64_t index) const noexcept {
@@ -121,9 +131,20 @@ class MixesLabels final : public Images {
   }
 };
 
+/// Calls an item otherwise each time.
+class RenamesItems final : public Images {
+ public:
+  using Images::Images;
+  [[nodiscard]] std::string item_name(int64_t /*index*/) const override { return "image " + std::to_string(asked_++); }
+
+ private:
+  mutable std::atomic<int64_t> asked_ = 0;
+};
+
 }  // namespace
 
 TENON_COMPONENT(Images, tenon::NoParams, "images", "Keeps to the contract")
 TENON_COMPONENT(ViewsAnother, tenon::NoParams, "views_another", "Views another item than it reads")
 TENON_COMPONENT(CutsBeside, tenon::NoParams, "cuts_beside", "Reads another region than it is asked for")
 TENON_COMPONENT(MixesLabels, tenon::NoParams, "mixes_labels", "Has a column of another order than its items")
+TENON_COMPONENT(RenamesItems, tenon::NoParams, "renames_items", "Calls its items otherwise each time")

@@ -36,7 +36,7 @@ class BatchMixing : public testing::TestWithParam<const char*> {
 
 TEST_P(BatchMixing, targets_keep_a_sum_of_one_and_name_sample_and_partner_alone) {
   const Tensors mixed = mix("", 1);
-  const at::Tensor target = mixed.at("label");
+  const at::Tensor& target = mixed.at("label");
   EXPECT_EQ(target.sizes(), at::IntArrayRef({kSamples, 3}));
   EXPECT_LT((target.sum(1) - 1).abs().max().item<double>(), 1e-6);
   for (int64_t n = 0; n < kSamples; ++n) {
@@ -64,8 +64,8 @@ TEST_P(BatchMixing, leaves_its_input_alone_and_repeats_itself) {
   EXPECT_FALSE(once.at("image").equal(mix("", 10).at("image")));
 }
 
-TEST_P(BatchMixing, with_probability_0_only_labels_change_their_form) {
-  const Tensors mixed = mix(R"(,"probability":0)", 3);
+TEST_P(BatchMixing, with_p_0_only_labels_change_their_form) {
+  const Tensors mixed = mix(R"(,"p":0)", 3);
   EXPECT_TRUE(mixed.at("image").equal(batch().at("image")));
   EXPECT_EQ(share(mixed), 1);
 }
@@ -90,6 +90,26 @@ TEST_P(BatchMixing, shares_have_the_mean_and_the_spread_of_the_beta_distribution
     const double mean = sum / kDraws;
     EXPECT_NEAR(mean, 0.5, 0.035) << alpha;
     EXPECT_NEAR(squares / kDraws - mean * mean, 1 / (4 * (2 * alpha + 1)), 0.012) << alpha;
+  }
+}
+
+TEST_P(BatchMixing, a_batch_without_samples_stays_without) {
+  const Tensors mixed = mix("", 4, batch(0));
+  EXPECT_EQ(mixed.at("image").sizes(), at::IntArrayRef({0, 3, 8, 10}));
+  EXPECT_EQ(mixed.at("label").sizes(), at::IntArrayRef({0, 3}));
+}
+
+TEST_P(BatchMixing, every_alpha_that_may_be_given_ends_in_a_share) {
+  for (const char* const alpha : {"0.001", "0.999", "1.001", "1000"}) {
+    for (uint64_t key = 0; key < 50; ++key) {
+      const double found = share(mix(std::string(",\"alpha\":") + alpha, key));
+      EXPECT_TRUE(found >= 0 && found <= 1) << alpha << " gives " << found;
+    }
+  }
+  for (const char* const alpha : {"0", "5e-324", "1e200"}) {
+    const Error error = error_of([&] { (void)mix(std::string(",\"alpha\":") + alpha, 1); });
+    EXPECT_EQ(error.pointer(), "/alpha") << alpha;
+    EXPECT_EQ(error.code(), ErrorCode::kConfig);
   }
 }
 

@@ -1,4 +1,6 @@
-// dataset:cache: the same bytes, read once, in memory and in a file that processes share, also when one is killed.
+// dataset:cache: the same bytes, read once, in memory and in a file that processes share, also when one is killed or the
+// file is damaged.
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -7,6 +9,9 @@
 #include <atomic>
 #include <chrono>
 #include <filesystem>
+#include <mutex>
+#include <set>
+#include <stdexcept>
 #include <thread>
 
 #include <plugins/datasets/rows.hpp>
@@ -15,6 +20,9 @@ namespace tenon::test {
 namespace {
 
 using std::chrono::milliseconds;
+
+/// Items of a file that is there which are compared with the input's.
+constexpr int kCompared = 32;
 
 class Cache : public testing::Test {
  protected:
@@ -32,6 +40,24 @@ class Cache : public testing::Test {
     }
     std::sort(names.begin(), names.end());
     return names;
+  }
+
+  /// Of the cache, of which there is one.
+  [[nodiscard]] std::filesystem::path the_file() const {
+    EXPECT_EQ(files().size(), 1U);
+    return folder_ / "cached" / files().at(0);
+  }
+
+  static std::string flipped(std::string content, std::size_t at) {
+    content[at] = static_cast<char>(content[at] ^ 1);
+    return content;
+  }
+
+  /// EXPECT one remark that says each of these.
+  static void expect_told(Dataset& cached, const std::vector<std::string>& says) {
+    const std::vector<std::string> told = told_by(cached);
+    ASSERT_EQ(told.size(), 1U);
+    for (const std::string& part : says) EXPECT_NE(told[0].find(part), std::string::npos) << part << " in " << told[0];
   }
 
   static void expect_same(const Dataset& cached, const Dataset& input) {
@@ -54,9 +80,22 @@ TEST_F(Cache, GivesTheBytesOfItsInputInEveryWay) {
       expect_same(*cached, input);
       expect_column<int64_t>(*cached, "label");
       EXPECT_EQ(ability<Columns>(*cached)->lengths("text"), input.lengths("text"));
+      EXPECT_EQ(ability<ItemNames>(*cached)->item_name(7), "number 10");
     }
   }
   EXPECT_EQ(files().size(), 2U);
+}
+
+TEST_F(Cache, TellsColumnsThatItsInputDoesNot) {
+  Counting input(40, 0, true);
+  input.tells_columns = false;
+  EXPECT_EQ(ability<Columns>(*opened_over("cache", Json::object(), {&input}))->column("label"), std::nullopt);
+  for (const Json& params : {Json{{"fill", "start"}}, in_file()}) {
+    const auto cached = opened_over("cache", params, {&input});
+    EXPECT_EQ(ability<Columns>(*cached)->column("label"), input.column("label"));
+    EXPECT_EQ(ability<Columns>(*cached)->lengths("text"), input.lengths("text"));
+    EXPECT_EQ(ability<Columns>(*cached)->column("x"), std::nullopt);
+  }
 }
 
 TEST_F(Cache, ReadsEachItemOnce) {
@@ -74,6 +113,7 @@ TEST_F(Cache, ReadsEachItemOnce) {
   (void)opened_over("cache", in_file(), {&input});
   EXPECT_EQ(reads.exchange(0), 100);
   const auto again = opened_over("cache", in_file(), {&input});
+  EXPECT_EQ(reads.exchange(0), kCompared);
   (void)column<float>(*again, "x");
   EXPECT_EQ(reads, 0);
 }
@@ -142,20 +182,41 @@ TEST_F(Cache, TheFirstUnreadableItemIsNamedAndNothingStays) {
   (void)bytes_read(*lazy, 71);
 }
 
-TEST_F(Cache, FilesThatAreDamagedOrOfOtherDataAreMadeAnew) {
+TEST_F(Cache, FillsOnTheCoresThatItMayHaveAlone) {
+  cpu_set_t before;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof(before), &before), 0);
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(::sched_getcpu(), &one);
+  ASSERT_EQ(::sched_setaffinity(0, sizeof(one), &one), 0);
+  Counting input(200);
+  std::mutex mutex;
+  std::set<std::thread::id> threads;
+  input.on_read = [&](int64_t) {
+    const std::scoped_lock lock(mutex);
+    threads.insert(std::this_thread::get_id());
+    std::this_thread::yield();
+  };
+  (void)opened_over("cache", {{"fill", "start"}}, {&input});
+  ASSERT_EQ(::sched_setaffinity(0, sizeof(before), &before), 0);
+  EXPECT_EQ(threads, std::set<std::thread::id>{std::this_thread::get_id()});
+}
+
+TEST_F(Cache, FilesOfWhichHeaderOrIndexIsDamagedAreMadeAnewAndThatIsSaid) {
   Counting input(100, 0, true);
   const auto first = opened_over("cache", in_file(), {&input});
-  ASSERT_EQ(files().size(), 1U);
-  const std::filesystem::path file = folder_ / "cached" / files()[0];
+  EXPECT_TRUE(told_by(*first).empty());
+  const std::filesystem::path file = the_file();
   const std::string whole = core::content_of(file);
   std::vector<std::string> wrong{"", "something else", whole.substr(0, whole.size() - 8), whole + "more"};
   for (const std::size_t at : {std::size_t{3}, std::size_t{10}, std::size_t{60}, whole.size() - 9}) {
-    wrong.push_back(whole);
-    wrong.back()[at] = static_cast<char>(wrong.back()[at] ^ 1);
+    wrong.push_back(flipped(whole, at));
   }
   for (const std::string& content : wrong) {
     put(file, content);
-    expect_same(*opened_over("cache", in_file(), {&input}), input);
+    const auto cached = opened_over("cache", in_file(), {&input});
+    expect_told(*cached, {file.string(), "was damaged, or of another version, and was made anew"});
+    expect_same(*cached, input);
     EXPECT_EQ(core::content_of(file), whole);
   }
   Counting other(99, 0, true);
@@ -166,6 +227,85 @@ TEST_F(Cache, FilesThatAreDamagedOrOfOtherDataAreMadeAnew) {
                  (void)opened_over("cache", {{"path", folder_ / "file"}}, {&input});
                }),
                ErrorCode::kStorage, "/path", {"cannot be made"});
+}
+
+TEST_F(Cache, AnyByteOfARecordThatChangesIsFoundAtTheFirstTouchAndPutBack) {
+  for (const bool with_text : {false, true}) {
+    Counting input(40, with_text ? 1000 : 0, with_text);
+    (void)opened_over("cache", in_file(), {&input});
+    const std::filesystem::path file = the_file();
+    const std::string whole = core::content_of(file);
+    const std::size_t begin = whole.find(bytes_of<int64_t>({2}));  // the size of x's axis in the first record
+    const std::size_t end = begin + 40 * (with_text ? std::size_t{32} : std::size_t{24});
+    ASSERT_LT(end, whole.size());
+    for (std::size_t at = begin; at < end; at += 31) {
+      SCOPED_TRACE(at);
+      put(file, flipped(whole, at));
+      const auto cached = opened_over("cache", in_file(), {&input});
+      if (at % 2 == 0 && !with_text) expect_views(*cached);
+      expect_same(*cached, input);
+      expect_told(*cached, {file.string(), "1 item was damaged and was read anew"});
+      EXPECT_EQ(core::content_of(file), whole);
+    }
+    std::filesystem::remove(file);
+  }
+}
+
+TEST_F(Cache, DamageIsKeptOutWhereTheFileCannotBeMendedAndWhereItIsOfOtherDataByNow) {
+  for (const bool with_text : {false, true}) {
+    Counting input(100, with_text ? 1000 : 0, with_text);
+    (void)opened_over("cache", in_file(), {&input});
+    const std::filesystem::path file = the_file();
+    const std::string whole = core::content_of(file);
+    put(file, flipped(whole, whole.find(bytes_of<int64_t>({2})) + 9));  // x of item 0
+    const auto cached = opened_over("cache", in_file(), {&input});
+    std::filesystem::remove(file);
+    expect_same(*cached, input);
+    if (!with_text) expect_views(*cached);
+
+    put(file, flipped(whole, whole.find(bytes_of<int64_t>({2})) + 9));
+    const auto other = opened_over("cache", in_file(), {&input});
+    input.change(0);
+    expect_error(error_of([&] { (void)bytes_read(*other, 0); }), ErrorCode::kData, "/path",
+                 {file.string(), "item 0 is damaged, and the input gives another one", "remove the file"});
+    if (!with_text) {
+      std::vector<const std::byte*> fields(2, reinterpret_cast<const std::byte*>(whole.data()));
+      ability<InMemory>(*other)->view(0, fields);
+      EXPECT_EQ(fields, (std::vector<const std::byte*>{nullptr, nullptr}));
+    }
+    EXPECT_EQ(bytes_read(*other, 1), bytes_read(input, 1));
+    std::filesystem::remove(file);
+  }
+}
+
+TEST_F(Cache, AFileOfOtherDataOfTheSameFingerprintIsMadeAnew) {
+  for (const int64_t items : {20, 100}) {
+    Counting input(items);
+    Counting other(items);
+    for (int64_t i = 0; i < items; ++i) other.change(i);
+    ASSERT_EQ(input.fingerprint(), other.fingerprint());
+    const auto first = opened_over("cache", in_file(), {&input});
+    const auto second = opened_over("cache", in_file(), {&other});
+    expect_told(*second, {the_file(), "held other samples than the input gives, such as item ", "made anew"});
+    expect_same(*second, other);
+    expect_same(*first, input);  // whoever has the older file keeps it
+    const auto third = opened_over("cache", in_file(), {&other});
+    EXPECT_TRUE(told_by(*third).empty());
+    expect_same(*third, other);
+    std::filesystem::remove(the_file());
+  }
+}
+
+TEST_F(Cache, FoldersOfEqualNamesAndSizesAndOtherPixelsAreNotMixedUp) {
+  for (const std::string folder : {"raw", "denoised"}) {
+    for (const std::string name : {"a", "b", "c"}) {
+      const std::string pixels(16, folder == "raw" ? name[0] : static_cast<char>(name[0] + 50));
+      put(folder_ / folder / "one" / (name + ".pgm"), "P5 4 4 255\n" + pixels);
+    }
+    const auto images = make<Dataset>("tenon_image_datasets", "image_folder", Json{{"path", folder_ / folder}}.dump());
+    images->open({});
+    expect_same(*opened_over("cache", in_file(), {images.get()}), *images);
+  }
 }
 
 /// Shared by this process and its children.
@@ -212,10 +352,32 @@ TEST_F(Cache, TwoProcessesAtOnceMakeTheFileOnce) {
   for (int i = 0; i < 3; ++i) children.push_back(in_child(open_it));
   const auto cached = opened_over("cache", in_file(), {&input});
   for (const pid_t child : children) EXPECT_EQ(status_of(child), 0);
-  EXPECT_EQ(both.reads, 64);
+  EXPECT_EQ(both.reads, 64 + 3 * kCompared);
   EXPECT_EQ(files().size(), 1U);
   input.on_read = nullptr;
   expect_same(*cached, input);
+}
+
+TEST_F(Cache, ProcessesThatFindDamageAtOnceAllReadTheRightBytes) {
+  Counting input(200, 0, true);
+  (void)opened_over("cache", in_file(), {&input});
+  const std::filesystem::path file = the_file();
+  const std::string whole = core::content_of(file);
+  std::string damaged = whole;
+  for (std::size_t at = whole.find(bytes_of<int64_t>({2})); at < whole.size() / 2; at += 7) damaged[at] = '\x5A';
+  put(file, damaged);
+  const auto read_it = [&] {
+    const auto cached = opened_over("cache", in_file(), {&input});
+    for (int64_t i = 0; i < 200; ++i) {
+      if (bytes_read(*cached, i) != bytes_read(input, i)) throw std::runtime_error("wrong");
+    }
+  };
+  std::vector<pid_t> children;
+  children.reserve(3);
+  for (int i = 0; i < 3; ++i) children.push_back(in_child(read_it));
+  read_it();
+  for (const pid_t child : children) EXPECT_EQ(status_of(child), 0);
+  EXPECT_EQ(core::content_of(file), whole);
 }
 
 TEST_F(Cache, AProcessKilledWhileItWritesLeavesNothingInTheWay) {
@@ -239,7 +401,7 @@ TEST_F(Cache, AProcessKilledWhileItWritesLeavesNothingInTheWay) {
   EXPECT_TRUE(files()[0].ends_with(".cache"));
   both.reads = 0;
   const auto cached = opened_over("cache", in_file(), {&input});
-  EXPECT_EQ(both.reads, 0);
+  EXPECT_EQ(both.reads, kCompared);
   input.on_read = nullptr;
   expect_same(*cached, input);
 }

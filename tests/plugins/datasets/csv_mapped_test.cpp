@@ -132,6 +132,16 @@ TEST_F(CsvMapped, FingerprintFollowsTextAndFieldsButNoPath) {
   EXPECT_NE(mapped(table(40, "\n"), {{"fields", fields}})->fingerprint(), print);
 }
 
+TEST_F(CsvMapped, FingerprintTellsColumnsApartWhoseNamesHoldWhatSeparatesThem) {
+  put(path_, "\"a,1:b\",c,a,\"b,1:c\"\n1,2,3,4\n");
+  Json json = params("mapped");
+  const auto print = [&](const Json& columns) {
+    json["fields"] = Json::array({{{"name", "x"}, {"columns", columns}}});
+    return opened("csv", json)->fingerprint();
+  };
+  EXPECT_NE(print({"a,1:b", "c"}), print({"a", "b,1:c"}));
+}
+
 TEST_F(CsvMapped, CannotBeViewedButLoadedNumbersCan) {
   put(path_, "a,n,t,b\n1,2,3,4\n5,6,7,8\n");
   Json numbers = params("loaded");

@@ -12,7 +12,9 @@
 #include <plugins/datasets/opened.hpp>
 #include <tenon/components/columns.hpp>
 #include <tenon/components/derived.hpp>
+#include <tenon/components/fitted.hpp>
 #include <tenon/components/in_memory.hpp>
+#include <tenon/components/item_names.hpp>
 #include <tenon/components/partial_read.hpp>
 #include <tenon/components/remarks.hpp>
 #include <tenon/harness/samples.hpp>
@@ -21,7 +23,12 @@ namespace tenon::test {
 
 /// Items i of x = {first + i, -(first + i)}, float32, and label = (first + i) % 3, int64, in memory; perhaps also text
 /// of i % 5 bytes, which then cannot be viewed.
-class Counting final : public Dataset, public InMemory, public Columns, public PartialRead {
+class Counting final : public Dataset,
+                       public InMemory,
+                       public Columns,
+                       public PartialRead,
+                       public Categorical,
+                       public ItemNames {
  public:
   explicit Counting(int64_t size, int64_t first = 0, bool with_text = false) : size_(size), with_text_(with_text) {
     for (int64_t i = first; i < first + size; ++i) {
@@ -34,8 +41,10 @@ class Counting final : public Dataset, public InMemory, public Columns, public P
   [[nodiscard]] void* ability(const char* id) noexcept override {
     const std::string_view wanted(id);
     if (wanted == InMemory::kAbility) return static_cast<InMemory*>(this);
-    if (wanted == Columns::kAbility) return static_cast<Columns*>(this);
+    if (wanted == Columns::kAbility && tells_columns) return static_cast<Columns*>(this);
     if (wanted == PartialRead::kAbility) return static_cast<PartialRead*>(this);
+    if (wanted == Categorical::kAbility) return static_cast<Categorical*>(this);
+    if (wanted == ItemNames::kAbility) return static_cast<ItemNames*>(this);
     return nullptr;
   }
 
@@ -79,13 +88,25 @@ class Counting final : public Dataset, public InMemory, public Columns, public P
     return all;
   }
 
+  [[nodiscard]] std::optional<std::vector<std::string>> categories(std::string_view field) const override {
+    return field == "label" ? std::optional(classes) : std::nullopt;
+  }
+  [[nodiscard]] std::string item_name(int64_t index) const override {
+    return "number " + std::to_string(static_cast<int64_t>(x_[2 * static_cast<std::size_t>(index)]));
+  }
+
   [[nodiscard]] std::string_view partial_field() const noexcept override { return "x"; }
   void read_part(int64_t index, const std::function<Region(Extent)>& choose, Sample& out) const override {
     (void)choose({index, 1});
     read(index, out);
   }
 
+  /// Gives an item another x, though size, labels and fingerprint stay.
+  void change(int64_t index) { x_[2 * static_cast<std::size_t>(index)] += 1000; }
+
   std::function<void(int64_t)> on_read;
+  std::vector<std::string> classes{"a", "b", "c"};
+  bool tells_columns = true;
 
  private:
   int64_t size_;

@@ -1,4 +1,5 @@
 // dataset:subset, limit, repeat and concat: which items they give, and that abilities of their inputs stay.
+#include <limits>
 #include <numeric>
 
 #include <plugins/datasets/rows.hpp>
@@ -57,6 +58,7 @@ TEST_F(Selections, SubsetTakesRangesAndCountsFromTheEnd) {
   EXPECT_EQ(subset({{"from", -3}}), (std::vector<int64_t>{7, 8, 9}));
   EXPECT_EQ(subset({{"to", -8}}), (std::vector<int64_t>{0, 1}));
   EXPECT_EQ(subset(Json::object()).size(), 10U);
+  EXPECT_EQ(subset({{"from", 3}, {"step", std::numeric_limits<int64_t>::max()}}), (std::vector<int64_t>{3}));
   expect_error(refused_over("subset", {{"from", 5}, {"to", 5}}, {&ten_}), ErrorCode::kData, "/from",
                {"none of the input"});
   expect_error(refused_over("subset", {{"from", 5}, {"indices", {1}}}, {&ten_}), ErrorCode::kConfig, "/indices",
@@ -89,6 +91,12 @@ TEST_F(Selections, ConcatJoinsInTheOrderOfItsInputsAndNamesTheSource) {
   expect_column<int64_t>(*dataset, "from");
   expect_column<int64_t>(*dataset, "label");
   expect_views(*dataset);
+}
+
+TEST_F(Selections, ConcatOfMoreItemsThanNumbersIsRefused) {
+  const auto half = opened_over("repeat", {{"times", int64_t{1} << 58}}, {&ten_});
+  const std::vector<Dataset*> all(4, half.get());
+  expect_error(refused_over("concat", Json::object(), all), ErrorCode::kData, "", {"more than 2^63 items"});
 }
 
 TEST_F(Selections, ConcatRefusesOtherFieldsAndTakenNames) {
@@ -125,7 +133,22 @@ TEST_F(Selections, AbilitiesOfTheInputStay) {
         },
         part);
     EXPECT_EQ(part.written<float>("x"), whole.written<float>("x"));
+    ASSERT_NE(ability<ItemNames>(*dataset), nullptr);
+    EXPECT_EQ(ability<ItemNames>(*dataset)->item_name(2), "number " + std::to_string(items(*dataset)[2]));
   }
+}
+
+TEST_F(Selections, ConcatKnowsTheClassesThatAllInputsAgreeOn) {
+  Counting more(3, 20);
+  const auto classes = [&] {
+    return ability<Categorical>(*opened_over("concat", {{"source", "from"}}, {&ten_, &more}))->categories("label");
+  };
+  EXPECT_EQ(classes(), ten_.classes);
+  more.classes = {"a", "c", "b"};
+  EXPECT_EQ(classes(), std::nullopt);
+  const auto both = opened_over("concat", {{"source", "from"}}, {&ten_, &more});
+  EXPECT_EQ(ability<Categorical>(*both)->categories("from"), std::nullopt);
+  EXPECT_EQ(ability<ItemNames>(*both)->item_name(11), "number 21");
 }
 
 TEST_F(Selections, WhatTheInputCannotTheyCannot) {

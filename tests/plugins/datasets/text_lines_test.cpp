@@ -1,4 +1,7 @@
 // dataset:text_lines: lines as they are, across files, and texts that are none.
+#include <fstream>
+#include <limits>
+
 #include <plugins/datasets/packed.hpp>
 #include <plugins/datasets/rows.hpp>
 
@@ -42,6 +45,10 @@ TEST_F(TextLines, EndWithEitherLineEndOrTheFile) {
   EXPECT_EQ(lines_of("  \t\nx", {{"strip", true}, {"empty", "skip"}}), (Texts{"x"}));
   EXPECT_EQ(lines_of("\xEF\xBB\xBFmarked\n"), (Texts{"marked"}));
   EXPECT_EQ(lines_of("\n"), (Texts{""}));
+  EXPECT_EQ(lines_of("one"), (Texts{"one"}));
+  EXPECT_EQ(lines_of("one\rtwo\r"), (Texts{"one\rtwo"}));  // an end of lines that nobody writes any more
+  EXPECT_EQ(lines_of(std::string("a\0b\n", 4)), (Texts{std::string("a\0b", 3)}));
+  EXPECT_EQ(lines_of("one\n", {{"max_bytes", std::numeric_limits<int64_t>::max()}}), (Texts{"one"}));
 }
 
 TEST_F(TextLines, OfSeveralFilesStandInTheOrderOfTheListAndOfNumbersInNames) {
@@ -57,6 +64,15 @@ TEST_F(TextLines, OfSeveralFilesStandInTheOrderOfTheListAndOfNumbersInNames) {
                {"other-*.txt: no file matches"});
   expect_error(refused("text_lines", params({"part-{1..3}.txt"})), ErrorCode::kData, "/paths/0",
                {"part-3.txt", "No such file"});
+}
+
+TEST_F(TextLines, PatternsOfMoreNamesThanAnyFolderHasAreRefusedAtOnce) {
+  std::string pattern;
+  for (int i = 0; i < 60; ++i) pattern += "{a,b}";
+  for (const std::string& each : {pattern, std::string("{1..2000}-{1..2000}.txt")}) {
+    expect_error(refused("text_lines", params({each})), ErrorCode::kData, "/paths/0",
+                 {"stands for more than 1000000 files"});
+  }
 }
 
 TEST_F(TextLines, AreCutBetweenCharactersAndCounted) {
@@ -80,8 +96,11 @@ TEST_F(TextLines, ThatAreNoUtf8AreRefusedWithTheirPlaceUnlessTheyAreBytes) {
   expect_error(refused("text_lines", params({"a.txt"})), ErrorCode::kData, "/paths/0", {"UTF-16"});
   put(folder_ / "a.txt", gzip("one\n"));
   expect_error(refused("text_lines", params({"a.txt"})), ErrorCode::kData, "/paths/0", {"packed by gzip", "gunzip"});
-  put(folder_ / "a.txt", "");
-  expect_error(refused("text_lines", params({"a.txt"})), ErrorCode::kData, "/paths/0", {"there are no lines"});
+  for (const char* const none : {"", "\xEF\xBB\xBF"}) {
+    put(folder_ / "a.txt", none);
+    expect_error(refused("text_lines", params({"a.txt"})), ErrorCode::kData, "/paths/0", {"there are no lines"});
+  }
+  expect_error(refused("text_lines", params({"."})), ErrorCode::kData, "/paths/0", {"is a folder"});
 }
 
 TEST_F(TextLines, FingerprintFollowsTheTextAndWhatIsTakenOfIt) {
@@ -95,6 +114,30 @@ TEST_F(TextLines, FingerprintFollowsTheTextAndWhatIsTakenOfIt) {
   EXPECT_NE(print("a.txt"), print("c.txt"));
   EXPECT_NE(print("a.txt"), print("a.txt", {{"strip", true}}));
   EXPECT_NE(print("a.txt"), print("a.txt", {{"max_bytes", 2}}));
+  EXPECT_NE(print("a.txt"), print("a.txt", {{"encoding", "bytes"}}));  // which cuts within characters
+}
+
+TEST_F(TextLines, OfMoreFilesThanCanBeOpenAreRefused) {
+  expect_error(refused("text_lines", params({"{1..30000}.txt", "a.txt"})), ErrorCode::kData, "/paths",
+               {"30001 files are to be read, and 30000 can be open at once: join texts"});
+}
+
+TEST_F(TextLines, OfAFileOf60MegabytesTakeTheMemoryOfTheirIndexAlone) {
+  constexpr int64_t kLines = 600'000;
+  {
+    std::ofstream out(folder_ / "large.txt", std::ios::binary);
+    const std::string line(99, 'x');
+    for (int64_t i = 0; i < kLines; ++i) out << line << '\n';
+  }
+  const int64_t before = own_memory();
+  const auto dataset = opened("text_lines", params({"large.txt"}));
+  ASSERT_EQ(dataset->size(), kLines);
+  MemorySample sample(dataset->spec());
+  for (int64_t i = 0; i < kLines; ++i) dataset->read(i, sample);
+  EXPECT_EQ(sample.written<uint8_t>("text").size(), 99U);
+  if (before >= 0) {
+    EXPECT_LT(own_memory() - before, kLines * 8 / 1024 + 8 * 1024);
+  }
 }
 
 }  // namespace

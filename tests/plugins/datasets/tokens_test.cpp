@@ -125,6 +125,37 @@ TEST_F(Tokens, FingerprintOfALargeFileFollowsItsSizeAndBothEnds) {
   EXPECT_EQ(std::set<std::string>(prints.begin(), prints.end()).size(), 4U);
 }
 
+TEST_F(Tokens, FingerprintFollowsTheTypeAlsoWhereSizesAreEqual) {
+  put(folder_ / "a.bin", std::string(64, '\xFF'));
+  std::set<std::string> prints;
+  for (const char* const dtype : {"uint8", "uint16", "uint32", "int32", "int64"}) {
+    prints.insert(opened("tokens", params("a.bin", dtype, 1, {{"stride", 1000}}))->fingerprint());
+  }
+  EXPECT_EQ(prints.size(), 5U);
+}
+
+TEST_F(Tokens, MoreFilesThanCanBeOpenAreRefused) {
+  expect_error(refused("tokens", params("{1..30001}.bin", "uint16", 1)), ErrorCode::kData, "/paths",
+               {"30001 files are to be read, and 30000 can be open at once: join files of tokens"});
+}
+
+TEST_F(Tokens, OfAFileOf60MegabytesTakeLittleMemory) {
+  {
+    std::ofstream out(folder_ / "large.bin", std::ios::binary);
+    const std::string run(1'000'000, 'x');
+    for (int i = 0; i < 60; ++i) out << run;
+  }
+  const int64_t before = own_memory();
+  const auto dataset = opened("tokens", params("large.bin", "uint16", 1000));
+  ASSERT_EQ(dataset->size(), 29'999);
+  MemorySample sample(dataset->spec());
+  for (int64_t i = 0; i < dataset->size(); ++i) dataset->read(i, sample);
+  EXPECT_EQ(sample.written<int64_t>("target")[999], 'x' * 257);
+  if (before >= 0) {
+    EXPECT_LT(own_memory() - before, 8 * 1024);
+  }
+}
+
 TEST_F(Tokens, FingerprintFollowsTokensAndBlocks) {
   write<uint16_t>("a.bin", 100);
   write<uint16_t>("b.bin", 100);

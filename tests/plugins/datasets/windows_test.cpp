@@ -1,4 +1,6 @@
 // dataset:windows: which steps a window holds, what lies ahead, and that none reaches over a recording's end.
+#include <filesystem>
+#include <limits>
 #include <numeric>
 
 #include <plugins/datasets/rows.hpp>
@@ -124,6 +126,45 @@ TEST_F(Windows, OfATableFollowTheColumnThatNamesRecordings) {
                "/fields/0/shape", {"is a table"});
   expect_error(refused("windows", table(text, 2, {{{"name", "a"}, {"dtype", "int8"}}})), ErrorCode::kConfig,
                "/fields/0/dtype", {"float32, float64 or int64"});
+}
+
+TEST_F(Windows, OfLengthsBeyondAnyFileAreRefusedAndTheLargestAllowedFindNone) {
+  recording("a.npy", 5, 0);
+  const Json last = Json::array({{{"name", "x"}, {"part", "last"}}});
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  expect_error(refused("windows", params(kMost, last, {{"horizon", 1}, {"stride", 1}})), ErrorCode::kConfig, "/length",
+               {});
+  expect_error(refused("windows", params(1, last, {{"horizon", kMost}})), ErrorCode::kConfig, "/horizon", {});
+  expect_error(refused("windows", params(1, last, {{"stride", kMost}})), ErrorCode::kConfig, "/stride", {});
+  constexpr int64_t kLargest = 1'000'000'000'000;
+  expect_error(refused("windows", params(kLargest, last, {{"horizon", kLargest}})), ErrorCode::kData, "/length",
+               {"has 5 steps", "= 2000000000000"});
+  EXPECT_EQ(column<float>(*opened("windows", params(2, last, {{"stride", kLargest}})), "x"), (Numbers{1}));
+}
+
+TEST_F(Windows, DelimitersThatSeparateNoCellsAreRefused) {
+  for (const char* const delimiter : {"", ",,", "\"", "\n", "\r", "ö"}) {
+    expect_error(refused("windows", table("x\n1\n2\n", 1, x_, {{"delimiter", delimiter}})), ErrorCode::kConfig,
+                 "/delimiter", {"separates no cells"});
+  }
+}
+
+TEST_F(Windows, AsManyRecordingsAsFilesCanBeOpenShareAFolderAndMoreAreRefused) {
+  recording("0.npy", 2, 0);
+  const std::filesystem::path folder = folder_ / "all";
+  for (int i = 1; i < 10'001; ++i) {
+    std::filesystem::create_hard_link(folder / "0.npy", folder / (std::to_string(i) + ".npy"));
+  }
+  const Json fields = Json::array({{{"name", "a"}}, {{"name", "b"}}, {{"name", "c"}}, {{"name", "d"}}});
+  EXPECT_EQ(opened("windows", params(2, fields))->size(), 10'001);  // four fields, each file mapped once
+  Json several = fields;
+  for (std::size_t i = 1; i < 4; ++i) {
+    const std::string name = "other-" + std::to_string(i);
+    std::filesystem::create_directory_symlink(folder, folder / name);
+    several[i]["folder"] = name;
+  }
+  expect_error(refused("windows", params(2, several)), ErrorCode::kData, "/fields/2/folder",
+               {"30003 files are to be read", "one table with a \"group\""});
 }
 
 TEST_F(Windows, FingerprintFollowsDataCutsAndFields) {

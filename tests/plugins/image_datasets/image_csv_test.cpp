@@ -106,6 +106,38 @@ TEST_F(ImageCsv, FingerprintIsThatOfTheRows) {
   EXPECT_NE(images_opened("image_csv", params({{"fields", fields_}}))->fingerprint(), other);
 }
 
+TEST_F(ImageCsv, FingerprintIsThatOfTheImagesToo) {
+  put(folder_ / "c.pgm", slope(2, 2));
+  table("file\nimages/b.pgm\n" + (folder_ / "c.pgm").string() + "\nimages/gone.pgm\n");
+  const auto print = [&] { return images_opened("image_csv", params())->fingerprint(); };
+  std::string last = print();
+  const auto changes = [&] { return std::exchange(last, print()) != last; };
+  put(folder_ / "c.pgm", slope(2, 3));
+  EXPECT_TRUE(changes()) << "another size, of a file with an absolute name";
+  put(folder_ / "c.pgm", slope(2, 3, 9));
+  EXPECT_TRUE(changes()) << "other pixels";
+  put(folder_ / "images/b.pgm", slope(1, 1, 51));
+  EXPECT_TRUE(changes()) << "other pixels, of a file with a name that counts from the root";
+  put(folder_ / "images/gone.pgm", "");
+  EXPECT_TRUE(changes()) << "a file that was not there";
+  put(folder_ / "images/other.pgm", "");
+  EXPECT_FALSE(changes());
+}
+
+TEST_F(ImageCsv, CallsItemsByTheirFiles) {
+  EXPECT_EQ(item_name(*images_opened("image_csv", params()), 1), (folder_ / "images/a.pgm").string());
+}
+
+TEST_F(ImageCsv, KnowsTheNamesOfItsClasses) {
+  const auto sorted = images_opened("image_csv", params({{"fields", fields_}}));
+  EXPECT_EQ(categories_of(*sorted, "label"), (std::vector<std::string>{"cat", "dog"}));
+  EXPECT_EQ(categories_of(*sorted, "size"), std::nullopt);
+  EXPECT_EQ(categories_of(*sorted, "kind"), std::nullopt) << "a column is no field";
+  fields_[0]["classes"] = {"dog", "wolf", "cat"};
+  const auto listed = images_opened("image_csv", params({{"fields", fields_}}));
+  EXPECT_EQ(categories_of(*listed, "label"), (std::vector<std::string>{"dog", "wolf", "cat"}));
+}
+
 TEST_F(ImageCsv, ReadsARegionWithItsColumns) {
   const auto dataset = images_opened("image_csv", params({{"fields", fields_}}));
   MemorySample sample(dataset->spec());

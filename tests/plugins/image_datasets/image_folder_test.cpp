@@ -54,6 +54,20 @@ TEST_F(ImageFolder, KnowsItsLabelsWithoutReading) {
   EXPECT_EQ(columns->column("image"), std::nullopt);
 }
 
+TEST_F(ImageFolder, KnowsTheNamesOfItsClasses) {
+  EXPECT_EQ(categories_of(*images_opened("image_folder", params()), "label"), (std::vector<std::string>{"cat", "dog"}));
+  const auto listed = images_opened("image_folder", params({{"classes", {"dog", "wolf", "cat"}}}));
+  EXPECT_EQ(categories_of(*listed, "label"), (std::vector<std::string>{"dog", "wolf", "cat"}));
+  EXPECT_EQ(categories_of(*listed, "image"), std::nullopt);
+  EXPECT_EQ(categories_of(*images_opened("image_folder", params({{"labels", false}})), "label"), std::nullopt);
+}
+
+TEST_F(ImageFolder, CallsItemsByTheirFiles) {
+  const auto dataset = images_opened("image_folder", params());
+  EXPECT_EQ(item_name(*dataset, 0), (root_ / "cat/a/deep.PGM").string());
+  EXPECT_EQ(item_name(*dataset, 2), (root_ / "dog/c.pgm").string());
+}
+
 TEST_F(ImageFolder, WithoutLabelsReadsAllImages) {
   put(root_ / "z.pgm", slope(1, 1, 90));
   const auto dataset = images_opened("image_folder", params({{"labels", false}}));
@@ -155,6 +169,77 @@ TEST_F(ImageFolder, FingerprintIsThatOfNamesAndOptionsAndOfNoPlace) {
   EXPECT_NE(renamed, print);
   fs::rename(folder_ / "moved/cat/c.pgm", folder_ / "moved/dog/b.pgm");
   EXPECT_NE(images_opened("image_folder", moved)->fingerprint(), renamed);
+}
+
+TEST_F(ImageFolder, FingerprintIsThatOfTheSizesOfAllFilesAndOfNoTimes) {
+  for (int i = 0; i < 130; ++i) put(root_ / ("dog/" + std::to_string(i) + ".pgm"), slope(2, 1, 3));
+  const auto print = [&] { return images_opened("image_folder", params())->fingerprint(); };
+  const std::string first = print();
+  for (const auto& each : fs::recursive_directory_iterator(root_)) {
+    if (each.is_regular_file()) fs::last_write_time(each, fs::file_time_type());
+  }
+  EXPECT_EQ(print(), first);
+  for (const auto& each : fs::directory_iterator(root_ / "dog")) {
+    fs::resize_file(each, each.file_size() + 1);
+    EXPECT_NE(print(), first) << each.path();
+    fs::resize_file(each, each.file_size() - 1);
+  }
+  EXPECT_EQ(print(), first);
+}
+
+TEST_F(ImageFolder, FingerprintIsThatOfTheContentWhereItIsReplacedAsAWhole) {
+  const auto print = [&] { return images_opened("image_folder", params())->fingerprint(); };
+  for (const std::size_t files : {1U, 64U, 1000U}) {
+    for (std::size_t i = 0; i < files; ++i) put(root_ / ("dog/" + std::to_string(i) + ".pgm"), slope(90, 90, 3));
+    const std::string first = print();
+    for (std::size_t i = 0; i < files; ++i) put(root_ / ("dog/" + std::to_string(i) + ".pgm"), slope(90, 90, 4));
+    EXPECT_NE(print(), first) << "other pixels, the same names and sizes";
+  }
+}
+
+TEST_F(ImageFolder, KeepsNoFileOpen) {
+  const auto open_files = [] {
+    return std::distance(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator());
+  };
+  put(root_ / "dog/c.pgm", slope(3, 2).substr(0, 14));
+  fs::create_symlink(root_ / "gone", root_ / "dog/d.pgm");
+  const auto before = open_files();
+  const auto dataset = images_opened("image_folder", params());
+  for (int i = 0; i < 300; ++i) {
+    if (i % dataset->size() < 2) {
+      (void)field_of<uint8_t>(*dataset, i % dataset->size(), "image");
+    } else {
+      EXPECT_EQ(unreadable(*dataset, i % dataset->size()).code(), ErrorCode::kData);
+    }
+  }
+  EXPECT_EQ(open_files(), before);
+}
+
+/// BMP of that size in one colour, which OpenCV decodes.
+std::string bmp(uint32_t side) {
+  std::string file = "BM" + std::string(52, '\0');
+  const auto number = [&](std::size_t at, uint32_t value) {
+    for (std::size_t i = 0; i < 4; ++i) file[at + i] = static_cast<char>(value >> 8 * i);
+  };
+  number(10, 54);
+  number(14, 40);
+  number(18, side);
+  number(22, side);
+  number(26, 1 | 24U << 16U);  // planes and bits
+  return file + std::string(std::size_t{3} * side * side, '\7');
+}
+
+TEST_F(ImageFolder, DecodingStartsNoThreads) {
+  const auto threads = [] {
+    return std::distance(fs::directory_iterator("/proc/self/task"), fs::directory_iterator());
+  };
+  put(root_ / "dog/c.pgm", bmp(1024));
+  const auto dataset = images_opened("image_folder", params());
+  const auto before = threads();
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_EQ(field_of<uint8_t>(*dataset, 2, "image"), std::vector<uint8_t>(std::size_t{1} << 20U, 7));
+  }
+  EXPECT_EQ(threads(), before);
 }
 
 TEST_F(ImageFolder, ReadsTheRegionThatIsChosenFromTheSize) {

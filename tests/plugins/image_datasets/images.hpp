@@ -2,12 +2,15 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <plugins/datasets/opened.hpp>
 #include <tenon/components/columns.hpp>
+#include <tenon/components/fitted.hpp>
+#include <tenon/components/item_names.hpp>
 #include <tenon/components/partial_read.hpp>
 #include <tenon/components/remarks.hpp>
 
@@ -60,6 +63,13 @@ inline Shape shape_of(const Dataset& dataset, int64_t index, const std::string& 
   dataset.read(index, sample);
   return sample.written_shape(field);
 }
+
+/// The names of a field's numbers.
+inline std::optional<std::vector<std::string>> categories_of(Dataset& dataset, const std::string& field) {
+  return ability<Categorical>(dataset)->categories(field);
+}
+
+inline std::string item_name(Dataset& dataset, int64_t index) { return ability<ItemNames>(dataset)->item_name(index); }
 
 inline std::vector<std::string> remarks_of(Dataset& dataset) { return ability<Remarks>(dataset)->remarks(); }
 

@@ -6,6 +6,7 @@ equal to the bit where Pillow's libjpeg-turbo agrees with ours, else at most JPE
 import json
 import os
 import random
+import struct
 import subprocess
 import sys
 import tempfile
@@ -31,6 +32,7 @@ SAMPLINGS = {
     "411": [[4, 1], [1, 1], [1, 1]],
 }
 failures = []
+said = []  # what each run of the tool wrote to the console
 
 
 def check(holds, what):
@@ -43,6 +45,7 @@ def tool(*words):
     done = subprocess.run([TOOL, *map(str, words)], capture_output=True, text=True, timeout=300)
     if done.returncode != 0:
         raise RuntimeError(f"{' '.join(map(str, words))}: exit {done.returncode}: {done.stderr}")
+    said.append(done.stderr)
     return done.stdout
 
 
@@ -128,12 +131,23 @@ def write_others(folder):
         images[name].save(folder / f"{name}.tif")
         images[name].save(folder / f"{name}-packed.tif", compression="tiff_lzw")
     images["palette"].save(folder / "palette.bmp")
+    images["palette"].save(folder / "palette.tif")
+    images["bits"].save(folder / "bits.bmp")
+    images["bits"].save(folder / "bits.tif")
+    images["bits"].save(folder / "bits-g4.tif", compression="group4")
     for name in ("rgb", "rgba"):
         images[name].save(folder / f"{name}.webp", lossless=True, exact=True)
     images["rgb"].save(folder / "lossy.webp", quality=80)
     images["rgb"].save(folder / "rgb.ppm")
     images["grey"].save(folder / "grey.pgm")
     images["bits"].save(folder / "bits.pbm")
+    for largest in (1, 3, 10, 100, 254):
+        small = rgb[:7, :9] % (largest + 1)
+        digits = " ".join(map(str, small.ravel())).encode()
+        (folder / f"largest-{largest}.ppm").write_bytes(b"P6 9 7 %d\n" % largest + small.tobytes())
+        (folder / f"largest-{largest}-digits.ppm").write_bytes(b"P3 9 7 %d\n" % largest + digits)
+        (folder / f"largest-{largest}.pgm").write_bytes(b"P5 27 7 %d\n" % largest + small.tobytes())
+        (folder / f"largest-{largest}-digits.pgm").write_bytes(b"P2 27 7 %d\n" % largest + digits)
     images["rgb"].save(folder / "lossless.jp2")
     for orientation in range(1, 9):
         for ending in ("png", "webp", "tif"):
@@ -194,6 +208,34 @@ def sixteen_bits(folder):
     check((wide["eight.png"]["image"] == photo(23, 19, 3).astype(int) * 257).all(), "8 bits are widened by 257")
 
 
+def png(values, kind):
+    """A PNG file of 16 bits, which Pillow does not write in colours."""
+    height, width, _ = values.shape
+    rows = b"".join(b"\0" + row.astype(">u2").tobytes() for row in values)
+    parts = ((b"IHDR", struct.pack(">IIBBBBB", width, height, 16, kind, 0, 0, 0)), (b"IDAT", zlib.compress(rows)), (b"IEND", b""))
+    chunks = (struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data)) for name, data in parts)
+    return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
+
+
+def sixteen_bits_in_colours(folder):
+    """Grey with alpha, colours, and colours with alpha: to the bit, or their upper 8 bits."""
+    written = {"grey-alpha.png": (4, 2), "rgb.png": (2, 3), "rgba.png": (6, 4), "grey.pgm": (5, 1), "rgb.ppm": (6, 3)}
+    wanted = {}
+    for name, (kind, channels) in written.items():
+        values = np.random.default_rng(kind).integers(0, 65536, (5, 7, channels)).astype(np.uint16)
+        head = b"P%d 7 5 65535\n" % kind
+        (folder / name).write_bytes(png(values, kind) if name.endswith("png") else head + values.astype(">u2").tobytes())
+        colours = values[:, :, :3] if channels > 2 else np.repeat(values[:, :, :1], 3, 2)
+        alpha = values[:, :, -1:] if channels % 2 == 0 else np.full((5, 7, 1), 65535, np.uint16)
+        wanted[name] = np.concatenate([colours, alpha], 2).astype(int)
+    for color, channels in (("rgb", 3), ("rgba", 4)):
+        wide, narrow = read_folder(folder, bits=16, color=color), read_folder(folder, color=color)
+        for name, values in wanted.items():
+            for item, right in ((wide[name], values), (narrow[name], values >> 8)):
+                what = f"{name}, 16 bits as {color}"
+                check("error" not in item and (item["image"] == right[:, :, :channels]).all(), f"{what}: {item.get('error')}")
+
+
 def partial(folder):
     """Regions of JPEG, of turned images and of other formats are those of the whole, to the bit."""
     for name, sampling in SAMPLINGS.items():
@@ -242,6 +284,91 @@ def masks(folder):
     check((dict(zip(sorted(written), told["items"]))["palette"]["mask"] == renamed).all(), "values are renamed")
 
 
+def tiff(values, bits, meaning):
+    """A TIFF file of greys, little-endian, in one strip: `meaning` 0 says that 0 is white, 1 that it is black."""
+    rows = [np.packbits(row) if bits == 1 else row.astype(f"<u{bits // 8}") for row in values]
+    data = b"".join(row.tobytes() for row in rows)
+    height, width = values.shape
+    tags = ((256, width), (257, height), (258, bits), (259, 1), (262, meaning), (273, 8), (277, 1), (278, height),
+            (279, len(data)))
+    directory = b"".join(struct.pack("<HHII", tag, 4, 1, value) for tag, value in tags)
+    return b"II*\0" + struct.pack("<I", 8 + len(data)) + data + struct.pack("<H", len(tags)) + directory + bytes(4)
+
+
+def masks_alike(folder):
+    """One mask holds the same numbers, in whatever format Pillow saved it."""
+    (folder / "images").mkdir()
+    (folder / "masks").mkdir()
+    numbers = np.random.default_rng(6).integers(0, 4, (31, 22)).astype(np.uint8)
+    palette = Image.fromarray(numbers).convert("P")
+    palette.putpalette([200, 10, 10, 3, 4, 250, 7, 7, 7, 0, 255, 0])
+    greys = Image.fromarray(numbers).convert("P")
+    greys.putpalette([0, 0, 0, 80, 80, 80, 160, 160, 160, 255, 255, 255])
+    bits = Image.fromarray((numbers % 2) * 255).convert("1")
+    saved = {
+        "palette": (palette, ("png", "bmp", "tif"), {}),
+        "greys-of-a-palette": (greys, ("png", "bmp", "tif"), {}),
+        "grey": (Image.fromarray(numbers), ("png", "bmp", "tif", "pgm"), {}),
+        "wide": (Image.fromarray(numbers.astype(np.uint16)), ("png", "tif"), {}),
+        "bits": (bits, ("png", "bmp", "tif", "pbm"), {}),
+        "fax": (bits, ("tif",), {"compression": "group4"}),
+    }
+    names = []
+    for name, (image, endings, more) in saved.items():
+        for ending in endings:
+            image.save(folder / "masks" / f"{name}-{ending}.{ending}", **more)
+            names.append(f"{name}-{ending}")
+    for name, meaning in (("bits-black", 1), ("bits-white", 0)):
+        values = numbers % 2 if meaning else 1 - numbers % 2
+        (folder / "masks" / f"{name}.tif").write_bytes(tiff(values, 1, meaning))
+        names.append(name)
+    for bits in (8, 16):
+        (folder / "masks" / f"inverted-{bits}.tif").write_bytes(tiff(numbers, bits, 0))
+        names.append(f"inverted-{bits}")
+    for name in names:
+        Image.fromarray(photo(22, 31, 3)).save(folder / "images" / f"{name}.png")
+    told = read("segmentation", images=str(folder / "images"), masks=str(folder / "masks"), classes=4)
+    for name, item in zip(sorted(names), told["items"]):
+        if name.startswith("inverted"):
+            check("0 is white" in item.get("error", ""), f"mask {name}: {item.get('error', 'no error')}")
+            continue
+        wanted = numbers % 2 if name.startswith(("bits", "fax")) else numbers
+        check("error" not in item and (item["mask"] == wanted).all(), f"mask {name}: {item.get('error', 'other numbers')}")
+
+
+def turned_masks(folder):
+    """Each file is turned by its own EXIF data: a mask without any belongs to the upright image."""
+    for name in ("images", "upright", "stored", "turned"):
+        (folder / name).mkdir()
+    numbers = np.random.default_rng(7).integers(0, 4, (31, 22)).astype(np.uint8)
+    upright = {}
+    for orientation in range(1, 9):
+        name = f"{orientation}.png"
+        Image.fromarray(photo(22, 31, 3)).save(folder / "images" / name, exif=exif(orientation))
+        stored = Image.fromarray(numbers)
+        stored.save(folder / "stored" / name)
+        stored.save(folder / "turned" / name, exif=exif(orientation))
+        turned = ImageOps.exif_transpose(Image.open(folder / "turned" / name))
+        turned.info.pop("exif", None)
+        turned.save(folder / "upright" / name)
+        upright[orientation] = np.asarray(turned)
+
+    def pairs(masks, **params):
+        return read("segmentation", images=str(folder / "images"), masks=str(folder / masks), classes=4, **params)["items"]
+
+    for masks in ("upright", "turned"):
+        for orientation, item in enumerate(pairs(masks), 1):
+            check("error" not in item and (item["mask"] == upright[orientation]).all(),
+                  f"mask {masks}, orientation {orientation}: {item.get('error', 'other numbers')}")
+            check(item["image"].shape[:2] == item["mask"].shape, f"mask {masks}, orientation {orientation}: shapes")
+    for item in pairs("stored", orientation="ignore") + pairs("turned", orientation="ignore"):
+        check((item["mask"] == numbers).all() and (item["image"] == photo(22, 31, 3)).all(), "pairs as they are stored")
+    for orientation, item in enumerate(pairs("stored"), 1):
+        if orientation > 4:
+            words = item.get("error", "no error")
+            check('"orientation": "ignore"' in words, f"a mask of the stored image, orientation {orientation}: {words}")
+
+
 def damaged(folder):
     """500 damaged copies of each format: an error that names the file, or an image; never a crash."""
     rgb = Image.fromarray(photo(61, 47, 3))
@@ -261,6 +388,12 @@ def damaged(folder):
                 at = random.randrange(min(len(data), 200) if i % 2 else len(data))
                 data[at] = random.randrange(256)
             (copies / f"{i:03}.{ending}").write_bytes(data)
+        cut_alone = folder / f"cut-{ending}"
+        cut_alone.mkdir()
+        for i in range(0, 500, 3):
+            (cut_alone / f"{i:03}.{ending}").write_bytes((copies / f"{i:03}.{ending}").read_bytes())
+        read("image_folder", path=str(cut_alone), labels=False)
+        check(said[-1] == "", f"damaged {ending}: files that are cut off are told on the console: {said[-1][:300]}")
         told = read("image_folder", path=str(copies), labels=False)
         errors = [(i, item["error"]) for i, item in enumerate(told["items"]) if "error" in item]
         check(len(told["items"]) == 500, f"damaged {ending}: {told.get('error')}")
@@ -352,8 +485,12 @@ def main():
         print("JPEG: at most", compare(jpegs, JPEG_BOUND), "apart; luminance", jpeg_grey(jpegs))
         compare(jpegs, JPEG_BOUND, upright=False)
         print("others: at most", compare(others, 0), "apart")
+        compare(others, 0, upright=False)
         sixteen_bits(folder("sixteen"))
+        sixteen_bits_in_colours(folder("sixteen-colours"))
         masks(folder("masks"))
+        masks_alike(folder("masks-alike"))
+        turned_masks(folder("turned-masks"))
         tiles(folder("tiles"))
         refused(folder("refused"))
         refused_heads(folder("heads"))

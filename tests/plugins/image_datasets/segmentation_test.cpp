@@ -34,6 +34,7 @@ TEST_F(Segmentation, PairsImagesAndMasksByTheirNames) {
   EXPECT_EQ(field_of<uint8_t>(*dataset, 0, "mask"), (std::vector<uint8_t>{0, 1, 2, 255}));
   EXPECT_EQ(field_of<uint8_t>(*dataset, 1, "mask"), (std::vector<uint8_t>{1, 2, 0}));
   EXPECT_EQ(shape_of(*dataset, 1, "mask"), (Shape{1, 3}));
+  EXPECT_EQ(item_name(*dataset, 1), (folder_ / "images/below/b.pgm").string());
 }
 
 TEST_F(Segmentation, RenamesAndIgnoresValues) {
@@ -97,6 +98,43 @@ TEST_F(Segmentation, PairsNamesThatDifferByTheirSuffixes) {
   ASSERT_EQ(dataset->size(), 1);
   EXPECT_EQ(field_of<uint8_t>(*dataset, 0, "mask"), (std::vector<uint8_t>{1}));
   EXPECT_NE(joined(remarks_of(*dataset)).find("no \"_image\" before the extension"), std::string::npos);
+}
+
+TEST_F(Segmentation, TakesTheNumbersOfEveryKindOfPbmPgmAndPpm) {
+  const std::vector<uint8_t> numbers{0, 1, 2, 1};
+  const std::vector<std::string> files{"P2 2 2 3\n0 1 2 1",
+                                       "P2 2 2 255\n0\n1\n2\n1\n",
+                                       "P2 2 2 65535\n0 1 # a comment\n 2 1\n",
+                                       "P5 2 2 3\n" + std::string("\0\1\2\1", 4),
+                                       "P5 2 2 300\n" + std::string("\0\0\0\1\0\2\0\1", 8),
+                                       "P3 2 2 7\n0 0 0 1 1 1 2 2 2 1 1 1",
+                                       "P6 2 2 4\n" + std::string("\0\0\0\1\1\1\2\2\2\1\1\1", 12)};
+  for (const std::string& file : files) {
+    put(folder_ / "masks/a.pgm", file);
+    EXPECT_EQ(mask(Json::object()), numbers) << file;
+  }
+  // A bit of 1 is black, and black is 0 in all formats.
+  for (const std::string& file : {std::string("P1 2 2\n1 0\n01"), std::string("P4 2 2\n\x80\x40")}) {
+    put(folder_ / "masks/a.pgm", file);
+    EXPECT_EQ(mask(Json::object()), (std::vector<uint8_t>{0, 1, 1, 0})) << file;
+  }
+  put(folder_ / "masks/a.pgm", "P2 2 2 300\n0 1 2 256");
+  expect_error(unreadable(*images_opened("segmentation", params()), 0), ErrorCode::kData, "",
+               {"holds 256 at column 1, row 1", "end at 255"});
+}
+
+TEST_F(Segmentation, FingerprintIsThatOfImagesAndMasks) {
+  std::string last = images_opened("segmentation", params())->fingerprint();
+  const auto changes = [&] {
+    return std::exchange(last, images_opened("segmentation", params())->fingerprint()) != last;
+  };
+  put(folder_ / "masks/a.pgm", pgm(2, 2, std::string("\0\1\2\1", 4)));
+  EXPECT_TRUE(changes()) << "another mask of the same size";
+  put(folder_ / "images/below/b.pgm", slope(3, 1, 8));
+  EXPECT_TRUE(changes()) << "another image of the same size";
+  put(folder_ / "images/below/b.pgm", slope(3, 2, 8));
+  EXPECT_TRUE(changes());
+  EXPECT_FALSE(changes());
 }
 
 TEST_F(Segmentation, RefusesMasksInColoursAndJpeg) {

@@ -128,6 +128,7 @@ TEST_F(TarShards, FilesThatShareANameUpToTheFirstPointMakeASample) {
   EXPECT_EQ(field_of<uint8_t>(*dataset, 0, "image"), (std::vector<uint8_t>{1, 2, 3, 4, 5, 6}));
   EXPECT_EQ(field_of<uint8_t>(*dataset, 1, "image"), (std::vector<uint8_t>{9}));
   expect_column<int64_t>(*dataset, "label");
+  EXPECT_EQ(item_name(*dataset, 0), (folder_ / "b-2.tar").string() + ", byte 3072");
 }
 
 TEST_F(TarShards, NamesOfEveryHeaderAreRead) {
@@ -309,7 +310,7 @@ TEST_F(TarShards, AHundredThousandSamplesAreIndexedFastAndInLittleMemory) {
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   ASSERT_EQ(dataset->size(), kShards * kSamples);
   std::cout << "a million samples would open in " << took.count() * 10 << " s\n";
-  EXPECT_LT(took.count(), 5);  // far above what any machine needs
+  EXPECT_LT(took.count(), 2);  // some 0.2 s where nothing else runs
   if (before >= 0) {
     EXPECT_LT(own_memory() - before, 10 * 1024);  // 100 MB for a million
   }

@@ -1,6 +1,8 @@
 // dataset:tiles: where tiles lie, and that they hold what lies there.
-#include <set>
+#include <filesystem>
+#include <fstream>
 
+#include <plugins/datasets/rows.hpp>
 #include <plugins/image_datasets/images.hpp>
 
 namespace tenon::test {
@@ -39,8 +41,7 @@ TEST_F(Tiles, CoverEveryPixelWithTheOverlapForEverySize) {
         const auto dataset = images_opened(
             "tiles",
             {{"path", folder_ / "row.pgm"}, {"height", 9}, {"width", tile}, {"overlap", overlap}, {"color", "grey"}});
-        std::vector<int64_t> lefts;
-        for (const std::vector<int64_t> all = origins(*dataset); const int64_t each : all) lefts.push_back(each);
+        const std::vector<int64_t> lefts = origins(*dataset);
         int64_t end = overlap;
         for (std::size_t i = 1; i < lefts.size(); i += 2) {
           EXPECT_LE(lefts[i], end - overlap);
@@ -58,6 +59,7 @@ TEST_F(Tiles, NumbersTheImagesOfAFolder) {
   put(folder_ / "many/b.pgm", slope(4, 2, 50));
   const auto dataset = images_opened("tiles", params({{"path", folder_ / "many"}}));
   EXPECT_EQ(column<int64_t>(*dataset, "number"), (std::vector<int64_t>{0, 1, 1}));
+  EXPECT_EQ(item_name(*dataset, 2), (folder_ / "many/b.pgm").string() + ", tile at column 1, row 0");
   EXPECT_EQ(ability<Columns>(*dataset)->column("number"), (std::vector<double>{0, 1, 1}));
   EXPECT_EQ(field_of<uint8_t>(*dataset, 2, "image"), (std::vector<uint8_t>{51, 52, 53, 55, 56, 57}));
 }
@@ -101,6 +103,53 @@ TEST_F(Tiles, RefuseAnOverlapAsLargeAsATileAndMasksWithoutClasses) {
   expect_error(images_refused("tiles", params({{"overlap", 2}})), ErrorCode::kConfig, "/overlap", {"give less"});
   expect_error(images_refused("tiles", params({{"masks", "m"}})), ErrorCode::kConfig, "/classes", {"go together"});
   expect_error(images_refused("tiles", params({{"classes", 2}})), ErrorCode::kConfig, "/masks", {"go together"});
+}
+
+TEST_F(Tiles, FingerprintIsThatOfTheContent) {
+  put(folder_ / "many/a.pgm", slope(7, 5));
+  put(folder_ / "many/b.pgm", slope(7, 5));
+  put(folder_ / "mask.pgm", pgm(7, 5, std::string(35, '\0')));
+  const auto print = [&](const Json& more) { return images_opened("tiles", params(more))->fingerprint(); };
+  const Json many{{"path", folder_ / "many"}};
+  const Json masked{{"masks", folder_ / "mask.pgm"}, {"classes", 2}};
+  const std::string one = print(Json::object());
+  const std::string all = print(many);
+  const std::string pairs = print(masked);
+  put(folder_ / "copy.pgm", slope(7, 5));
+  EXPECT_EQ(print({{"path", folder_ / "copy.pgm"}}), one);
+  put(folder_ / "copy.pgm", slope(7, 5, 2));
+  EXPECT_NE(print({{"path", folder_ / "copy.pgm"}}), one) << "other pixels of the same size";
+  put(folder_ / "many/b.pgm", slope(7, 5, 2));
+  EXPECT_NE(print(many), all);
+  put(folder_ / "mask.pgm", pgm(7, 5, std::string(34, '\0') + "\1"));
+  EXPECT_NE(print(masked), pairs);
+}
+
+TEST_F(Tiles, OpeningReadsHeadersAlone) {
+  constexpr std::size_t kSide = std::size_t{1} << 15U;
+  std::filesystem::create_directories(folder_ / "huge");
+  for (const char* const name : {"huge/a.pgm", "huge/b.pgm"}) {
+    const std::string header = pgm(kSide, kSide, "");
+    put(folder_ / name, header);
+    std::filesystem::resize_file(folder_ / name, header.size() + kSide * kSide);  // a hole of 1 GiB
+  }
+  const int64_t before = own_memory();
+  const auto dataset = images_opened("tiles", params({{"path", folder_ / "huge"}, {"height", 1024}, {"width", 1024}}));
+  EXPECT_EQ(dataset->size(), 2 * 32 * 32);
+  if (before >= 0) {
+    EXPECT_LT(own_memory() - before, 20 * 1024);
+  }
+}
+
+TEST_F(Tiles, TheFirstOfSeveralFilesThatAreWrongIsNamed) {
+  for (int i = 0; i < 50; ++i) put(folder_ / ("many/" + std::to_string(100 + i) + ".pgm"), slope(7, 5));
+  put(folder_ / "many/120.pgm", "");
+  put(folder_ / "many/110.pgm", "P5 7 5 255\n");
+  put(folder_ / "many/149.pgm", "GIF89a");
+  for (int i = 0; i < 20; ++i) {
+    expect_error(images_refused("tiles", params({{"path", folder_ / "many"}})), ErrorCode::kData, "",
+                 {(folder_ / "many/110.pgm").string() + ": ", "cut off"});
+  }
 }
 
 TEST_F(Tiles, TellAnImageThatChangedItsSize) {

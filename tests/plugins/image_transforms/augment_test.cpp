@@ -27,26 +27,107 @@ TEST(RandAugment, OperationsFollowOneAnother) {
   EXPECT_EQ(twice, applied("rand_augment", R"({"num_ops": 1, "operations": ["solarize"]})", once));
 }
 
-TEST(RandAugment, DrawsAllOperationsAlike) {
-  Picture in = noise(40, 40, 3);
-  for (uint8_t& byte : in.bytes) byte = static_cast<uint8_t>(40 + byte / 2);
-  const std::vector<std::string> names{"rotate", "brightness", "posterize", "solarize"};
-  const auto transform = image_transform(
-      "rand_augment", R"({"num_ops": 1, "operations": ["rotate", "brightness", "posterize", "solarize"]})");
-  std::map<std::string, int> seen;
-  for (uint64_t key = 0; key < 400; ++key) {
-    const Picture out = applied(*transform, in, key);
-    for (const std::string& name : names) {
-      // Either direction.
-      bool found = false;
-      for (uint64_t other = 0; other < 8 && !found; ++other) {
-        found = out == applied("rand_augment", R"({"num_ops": 1, "operations": [")" + name + "\"]}", in, other);
+TEST(RandAugment, AStepReadsWhatTheOneBeforeItWroteAlsoBehindOneThatDoesNothing) {
+  const Picture in = noise(12, 14, 3);
+  // All that up to three steps, of either direction, can make of it.
+  std::set<std::vector<uint8_t>> possible{in.bytes};
+  for (int step = 0; step < 3; ++step) {
+    for (const std::vector<uint8_t>& before : std::set<std::vector<uint8_t>>(possible)) {
+      Picture picture = in;
+      picture.bytes = before;
+      for (uint64_t key = 0; key < 8; ++key) {
+        possible.insert(applied("rand_augment", R"({"num_ops": 1, "operations": ["sharpness"]})", picture, key).bytes);
       }
-      if (found) ++seen[name];
     }
-    if (key == 60) break;  // each try compares many images
   }
-  EXPECT_EQ(seen.size(), names.size());
+  ASSERT_EQ(possible.size(), 1U + 2 + 4 + 8);
+  const auto transform = image_transform("rand_augment", R"({"num_ops": 3, "operations": ["sharpness", "identity"]})");
+  std::set<std::vector<uint8_t>> seen;
+  for (uint64_t key = 0; key < 300; ++key) seen.insert(applied(*transform, in, key).bytes);
+  EXPECT_EQ(seen, possible);
+}
+
+TEST(Policies, RefuseAFillOfOtherChannelsThanTheImageHas) {
+  for (const std::string name : {"rand_augment", "trivial_augment"}) {
+    const auto transform = image_transform(name, R"({"operations": ["rotate"], "fill": [1, 2, 3]})");
+    (void)transform->spec({{"image", Dtype::kUint8, {"H", "W", "C"}}});
+    const auto rotated = [&] {
+      for (uint64_t key = 0; key < 8; ++key) (void)applied(*transform, noise(9, 8, 4), key);
+    };
+    const Error error = error_of(rotated);
+    EXPECT_EQ(error.code(), ErrorCode::kData) << name;
+    EXPECT_EQ(std::string(error.what()), "fill has 3 elements, but the image has 4 channels") << name;
+  }
+}
+
+const std::vector<std::string>& operations() {
+  static const std::vector<std::string> all{"identity",  "shear_x",    "shear_y",      "translate_x", "translate_y",
+                                            "rotate",    "brightness", "color",        "contrast",    "sharpness",
+                                            "posterize", "solarize",   "autocontrast", "equalize"};
+  return all;
+}
+
+/// What each operation makes of an image at full strength: one picture, or one for each direction.
+std::map<std::vector<uint8_t>, std::string> results_of_operations(const std::string& policy, const std::string& more,
+                                                                  const Picture& in) {
+  std::map<std::vector<uint8_t>, std::string> results;
+  for (const std::string& operation : operations()) {
+    std::string params = R"({"operations": [")";
+    params.append(operation).append("\"]").append(more).append("}");
+    const auto alone = image_transform(policy, params);
+    for (uint64_t key = 0; key < 40; ++key) {
+      const std::vector<uint8_t> bytes = applied(*alone, in, key).bytes;
+      if (bytes == in.bytes && operation != "identity") continue;  // without strength
+      EXPECT_EQ(results.try_emplace(bytes, operation).first->second, operation) << "two that make the same";
+    }
+  }
+  return results;
+}
+
+/// The sum of (seen − expected)² / expected.
+double chi_square(const std::map<std::vector<uint8_t>, int>& seen,
+                  const std::map<std::vector<uint8_t>, double>& expected) {
+  double sum = 0;
+  for (const auto& [bytes, count] : expected) {
+    const auto found = seen.find(bytes);
+    const double distance = (found == seen.end() ? 0 : found->second) - count;
+    sum += distance * distance / count;
+  }
+  return sum;
+}
+
+/// Draws often, and compares with how often each result is due, where full strength comes in `share` of all draws of
+/// operations that have strength.
+void expect_even_draws(const std::string& policy, const std::string& more, double share) {
+  constexpr int kDraws = 4200;
+  Picture in = noise(40, 44, 3);
+  for (uint8_t& byte : in.bytes) byte = static_cast<uint8_t>(40 + byte / 2);
+  const auto results = results_of_operations(policy, more, in);
+  std::map<std::string, double> ways;
+  for (const auto& [bytes, operation] : results) ++ways[operation];
+  ASSERT_EQ(ways.size(), operations().size());
+  const double each = static_cast<double>(kDraws) / static_cast<double>(operations().size());
+  std::map<std::vector<uint8_t>, double> expected;
+  for (const auto& [bytes, operation] : results) {
+    const bool always = operation == "identity" || operation == "autocontrast" || operation == "equalize";
+    expected[bytes] += each * (always ? 1 : share) / ways[operation];
+    if (!always) expected[in.bytes] += each * (1 - share) / ways[operation];
+  }
+  const auto transform = image_transform(policy, "{" + more.substr(2) + "}");
+  std::map<std::vector<uint8_t>, int> seen;
+  for (uint64_t key = 0; key < kDraws; ++key) ++seen[applied(*transform, in, key).bytes];
+  EXPECT_EQ(seen.size(), expected.size()) << "nothing but these comes out";
+  ASSERT_EQ(expected.size(), 14U + 9) << "nine of them have two directions";
+  EXPECT_LT(chi_square(seen, expected), 48.3)
+      << "a thousandth of all even draws are further off, by 22 degrees of freedom";
+}
+
+TEST(RandAugment, DrawsAllOperationsAndBothDirectionsAlike) {
+  expect_even_draws("rand_augment", R"(, "num_ops": 1, "magnitude": 30)", 1);
+}
+
+TEST(TrivialAugment, DrawsAllOperationsAndBothDirectionsAlike) {
+  expect_even_draws("trivial_augment", R"(, "num_magnitude_bins": 2)", 0.5);
 }
 
 TEST(RandAugment, RefusesAMagnitudeBeyondTheLast) {

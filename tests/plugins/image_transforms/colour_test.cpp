@@ -41,6 +41,22 @@ TEST(ColorJitter, AlphaStays) {
   }
 }
 
+TEST(Colour, AlphaStaysWhateverHappensByChanceOrByPolicy) {
+  Picture in = noise(20, 24, 4);
+  for (uint8_t& byte : in.bytes) byte = static_cast<uint8_t>(40 + byte / 2);
+  std::vector<std::pair<std::string, std::string>> all{
+      {"random_grayscale", R"({"p": 1})"}, {"random_autocontrast", R"({"p": 1})"}, {"random_equalize", R"({"p": 1})"}};
+  for (const std::string operation :
+       {"brightness", "color", "contrast", "sharpness", "posterize", "solarize", "autocontrast", "equalize"}) {
+    all.emplace_back("rand_augment", R"({"num_ops": 1, "magnitude": 30, "operations": [")" + operation + "\"]}");
+  }
+  for (const auto& [name, params] : all) {
+    const Picture out = applied(name, params, in);
+    EXPECT_EQ(channel_of(out, 3), channel_of(in, 3)) << name << params;
+    EXPECT_NE(channel_of(out, 1), channel_of(in, 1)) << name << params;
+  }
+}
+
 TEST(ColorJitter, OneChannelHasNoColourToChange) {
   const Picture in = row(1, {5, 100});
   EXPECT_EQ(jittered(R"({"saturation": [0, 0], "hue": [0.3, 0.3]})", in), in.bytes);
@@ -113,6 +129,30 @@ TEST(GaussianBlur, SpreadsAPointEvenlyAndKeepsFlatImages) {
             "/kernel_size");
 }
 
+TEST(GaussianBlur, BlursEachChannelAlphaToo) {
+  const Picture in = noise(12, 15, 4);
+  const std::string params = R"({"kernel_size": 5, "sigma": [1.5, 1.5]})";
+  const Picture out = applied("gaussian_blur", params, in);
+  for (int64_t c = 0; c < 4; ++c) {
+    EXPECT_EQ(channel_of(out, c), applied("gaussian_blur", params, channel_of(in, c))) << c;
+    EXPECT_NE(channel_of(out, c), channel_of(in, c)) << c;
+  }
+}
+
+TEST(RandomErasing, PaintsAlphaToo) {
+  Picture in(20, 30, 4);
+  std::fill(in.bytes.begin(), in.bytes.end(), uint8_t{1});
+  const Picture out = applied("random_erasing", R"({"p": 1, "fill": [7, 8, 9, 250]})", in);
+  int64_t painted = 0;
+  for (int64_t y = 0; y < 20; ++y) {
+    for (int64_t x = 0; x < 30; ++x) {
+      EXPECT_EQ(out.at(y, x, 3), out.at(y, x, 0) == 7 ? 250 : 1);
+      painted += out.at(y, x, 3) == 250 ? 1 : 0;
+    }
+  }
+  EXPECT_GT(painted, 5);
+}
+
 TEST(RandomErasing, PaintsOneRectangleOfTheSizeAskedFor) {
   Picture in(20, 30, 3);
   std::fill(in.bytes.begin(), in.bytes.end(), uint8_t{1});
@@ -149,6 +189,19 @@ TEST(RandomErasing, PaintsNoiseAndLeavesWhatIsTooSmall) {
         (void)image_transform("random_erasing", R"({"fill": [1, 2]})")->spec({{"image", Dtype::kUint8, {8, 8, 3}}});
       }).pointer(),
       "/fill");
+}
+
+TEST(Ratios, AreRefusedWhereNoImageHasThem) {
+  for (const std::string start : {"random_erasing", "random_resized_crop"}) {
+    const std::string begin = start == "random_erasing" ? R"({"ratio": )" : R"({"height": 4, "width": 4, "ratio": )";
+    const auto pointer = [&](const std::string& ratio) {
+      return error_of([&] { (void)image_transform(start, begin + ratio + "}"); }).pointer();
+    };
+    EXPECT_EQ(pointer("[1, 1e300]"), "/ratio/1") << start;
+    EXPECT_EQ(pointer("[1e-300, 1]"), "/ratio/0") << start;
+    const auto widest = image_transform(start, begin + "[0.001, 1000]}");
+    for (uint64_t key = 0; key < 50; ++key) EXPECT_EQ(applied(*widest, noise(9, 7, 3), key).channels, 3);
+  }
 }
 
 }  // namespace

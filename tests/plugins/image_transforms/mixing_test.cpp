@@ -55,6 +55,15 @@ TEST(Mixup, ImageAndLabelHaveTheSameShares) {
   EXPECT_NEAR(sum / kDraws, 0.5, 0.046);  // 5 standard deviations of a uniform share
 }
 
+TEST(Mixing, AlphaIsRefusedWhereSharesCannotBeDrawn) {
+  for (const std::string name : {"mixup", "cutmix"}) {
+    for (const std::string alpha : {"0", "5e-324", "1e200"}) {
+      const Error error = error_of([&] { (void)image_transform(name, R"({"classes": 2, "alpha": )" + alpha + "}"); });
+      EXPECT_EQ(error.pointer(), "/alpha") << name << alpha;
+    }
+  }
+}
+
 TEST(Mixup, AlphaSaysHowUnequalTheSharesAre) {
   // The variance of a beta distribution with both parameters a is 1 / (4 (2 a + 1)).
   for (const double alpha : {0.2, 1.0, 5.0}) {

@@ -33,6 +33,15 @@ struct Picture {
   friend bool operator==(const Picture&, const Picture&) = default;
 };
 
+/// One channel of a picture.
+[[nodiscard]] inline Picture channel_of(const Picture& picture, int64_t channel) {
+  Picture out(picture.height, picture.width, 1);
+  for (int64_t y = 0; y < picture.height; ++y) {
+    for (int64_t x = 0; x < picture.width; ++x) out.at(y, x) = picture.at(y, x, channel);
+  }
+  return out;
+}
+
 /// Random bytes.
 [[nodiscard]] inline Picture noise(int64_t height, int64_t width, int64_t channels, uint64_t key = 1) {
   Picture picture(height, width, channels);

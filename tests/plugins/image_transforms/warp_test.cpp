@@ -78,6 +78,21 @@ TEST(RandomAffine, NothingToDoHandsTheImageOn) {
   EXPECT_EQ(sample.written_fields(), 0U);
 }
 
+TEST(Warps, MoveAlphaWithTheColours) {
+  const Picture in = noise(17, 22, 4);
+  for (const auto& [name, params] : std::vector<std::pair<std::string, std::string>>{
+           {"random_rotation", R"({"degrees": [33, 33]})"},
+           {"random_affine", R"({"degrees": [20], "scale": [0.7, 1.4], "shear": [10]})"},
+           {"random_perspective", R"({"p": 1})"},
+           {"random_resized_crop", R"({"height": 11, "width": 9})"},
+           {"resize", R"({"height": 9, "width": 30, "interpolation": "bicubic"})"}}) {
+    const Picture out = applied(name, params, in, 5);
+    for (int64_t c = 0; c < 4; ++c) {
+      EXPECT_EQ(channel_of(out, c), applied(name, params, channel_of(in, c), 5)) << name << ", channel " << c;
+    }
+  }
+}
+
 TEST(Warps, TakeImagesOfOnePixel) {
   const Picture one = noise(1, 1, 3);
   EXPECT_EQ(applied("random_perspective", R"({"p": 1})", one), one);

@@ -127,7 +127,9 @@ TEST_F(IouTest, NamesAPixelThatIsNoClass) {
   update(logits_of(predictions_, 4), masks_);
   const Error error = error_of([&] { (void)metric_->compute(alone_); });
   EXPECT_EQ(error.code(), ErrorCode::kData);
-  EXPECT_NE(std::string(error.what()).find("target 9 is no class: there are 4"), std::string::npos) << error.what();
+  EXPECT_NE(std::string(error.what()).find("target 9 is no class: there are 4 (0 to 3), and ignore is 255"),
+            std::string::npos)
+      << error.what();
 }
 
 /// Two ranks, of which the other one saw what this one saw.
@@ -154,6 +156,13 @@ TEST(Iou, GivesTheMeanFirst) {
   const std::string manifest = descriptor("tenon_metrics", "iou").describe();
   EXPECT_LT(manifest.find("\"mean_iou\""), manifest.find("\"lowest_iou\""));
   EXPECT_NE(manifest.find("\"pixel_accuracy\""), std::string::npos);
+}
+
+TEST(ClassMetrics, SayWhichTargetTheirLogitsScore) {
+  for (const char* const name : {"accuracy", "confusion", "iou"}) {
+    const std::string manifest = descriptor("tenon_metrics", name).describe();
+    EXPECT_NE(manifest.find(R"("classes":"target")"), std::string::npos) << manifest;
+  }
 }
 
 }  // namespace

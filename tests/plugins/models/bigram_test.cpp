@@ -1,6 +1,7 @@
 // model:bigram is a table.
 #include <gtest/gtest.h>
 
+#include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
 
 #include <plugins/support/plugin.hpp>
@@ -29,6 +30,20 @@ TEST(Bigram, LogitsAreTheRowOfEachToken) {
     for (int64_t t = 0; t < 3; ++t) {
       EXPECT_TRUE(logits[n].select(1, t).equal(table[tokens[n][t].item<int64_t>()])) << n << ", " << t;
     }
+  }
+}
+
+TEST(Bigram, NamesATokenThatIsNotInTheVocabulary) {
+  const c10::NoGradGuard no_grad;
+  const auto single = make<Distributed>("tenon_distributed", "single");
+  const auto model = make<Model>("tenon_models", "bigram", R"({"vocabulary": 4})");
+  model->build({{"tokens", Dtype::kInt64, {"N", "T"}}});
+  materialize(model->root(), 9);
+  for (const int64_t token : {4, -1}) {
+    const at::Tensor tokens = at::tensor({3, 0, 1, static_cast<int>(token)}, at::kLong).view({2, 2});
+    const Error error = error_of([&] { (void)run(model->root(), single->join(), {{"tokens", tokens}}, true); });
+    EXPECT_EQ(error.code(), ErrorCode::kData);
+    EXPECT_EQ(std::string(error.what()), "token " + std::to_string(token) + " is not in the vocabulary of 4 (0 to 3)");
   }
 }
 

@@ -87,10 +87,22 @@ class Judge {
 
   void failures(const DataPart& part) {
     if (part.failures.empty()) return;
-    add(Severity::kError, "unreadable-sample", part, "",
-        fmt::format("{} of {} cannot be read or transformed, the first at index {}: mend or remove them, or let the "
-                    "loader leave them out with \"bad_sample\"",
-                    part.failures.size(), samples_text(part.read), part.failures.front().index));
+    const auto count = static_cast<int64_t>(part.failures.size());
+    const std::string what = fmt::format("{} of {} cannot be read or transformed, the first at index {}", count,
+                                         samples_text(part.read), part.failures.front().index);
+    // Of a part that was read in part alone, as many of the rest are taken to be bad.
+    const double all = static_cast<double>(count) * static_cast<double>(part.size) / static_cast<double>(part.read);
+    if (!part.tolerated) {
+      add(Severity::kError, "unreadable-sample", part, "",
+          what + ": mend or remove them, or let the loader leave them out with \"bad_sample\"");
+    } else if (all > static_cast<double>(*part.tolerated)) {
+      add(Severity::kError, "unreadable-sample", part, "",
+          fmt::format("{}, more than the {} that \"bad_sample\" of the loader allows in an epoch: mend or remove them",
+                      what, *part.tolerated));
+    } else {
+      add(Severity::kWarning, "unreadable-sample", part, "",
+          fmt::format("{}; \"bad_sample\" of the loader allows {} in an epoch", what, *part.tolerated));
+    }
     findings_.back().node = part.failures.front().node;
   }
 

@@ -2,15 +2,18 @@
 #include <engine/data/check/survey.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <charconv>
 #include <chrono>
 #include <deque>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 
 #include <core/storage/sha256.hpp>
+#include <engine/data/hanging.hpp>
 #include <engine/data/kept_sample.hpp>
 #include <engine/data/task_pool.hpp>
 #include <tenon/random.hpp>
@@ -49,6 +52,19 @@ class Way {
     }
   }
 
+  /// A sample begins, or none is under way: -1.
+  void begin(int64_t index) noexcept {
+    sample_.store(index, std::memory_order_relaxed);
+    turn_.fetch_add(1, std::memory_order_relaxed);
+  }
+
+  /// Another number for each sample, and the sample. [any thread]
+  [[nodiscard]] int64_t turn() const noexcept { return turn_.load(std::memory_order_relaxed); }
+  [[nodiscard]] int64_t sample() const noexcept { return sample_.load(std::memory_order_relaxed); }
+
+  /// From the dataset to the first point.
+  [[nodiscard]] const Stream& stream() const noexcept { return legs_.front().stream; }
+
   /// Brings the sample that lies at the point before to this one. \throws DataError
   std::span<const Value> go(std::size_t point, int64_t index) {
     Leg& leg = legs_[point];
@@ -75,6 +91,43 @@ class Way {
     std::unique_ptr<KeptDataset> next;
   };
   std::deque<Leg> legs_;
+  std::atomic<int64_t> turn_{0};
+  std::atomic<int64_t> sample_{-1};
+};
+
+/// Finds the way that has been on one sample for too long. Between two looks no more than a second counts, so that a
+/// process that was stopped meanwhile has not been slow.
+class Watch {
+ public:
+  explicit Watch(std::chrono::nanoseconds limit) : limit_(limit) {}
+
+  [[nodiscard]] std::optional<std::size_t> overdue(const std::deque<Way>& ways) {
+    if (limit_ <= std::chrono::nanoseconds::zero()) return std::nullopt;
+    const Clock::time_point now = Clock::now();
+    watching_ += std::min<std::chrono::nanoseconds>(now - std::exchange(looked_, now), std::chrono::seconds(1));
+    seen_.resize(ways.size());
+    for (std::size_t i = 0; i < ways.size(); ++i) {
+      const int64_t turn = ways[i].turn();
+      if (turn != seen_[i].turn) {
+        seen_[i] = {turn, watching_};
+      } else if (ways[i].sample() >= 0 && watching_ - seen_[i].since >= limit_) {
+        return i;
+      }
+    }
+    return std::nullopt;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Seen {
+    int64_t turn = 0;
+    std::chrono::nanoseconds since{0};
+  };
+
+  std::chrono::nanoseconds limit_;
+  std::vector<Seen> seen_;
+  std::chrono::nanoseconds watching_{0};
+  Clock::time_point looked_ = Clock::now();
 };
 
 /// By type, shape and bytes of the fields, none of which can be taken for a part of another.
@@ -83,10 +136,12 @@ uint64_t hash_of(std::span<const Value> values, const Spec& fields, const std::v
   for (const std::size_t field : hashed) {
     const Value& value = values[field];
     const auto rank = static_cast<int64_t>(value.shape.size());
+    const Dtype dtype = fields[field].dtype;
+    hash.update(std::as_bytes(std::span(&dtype, 1)));
     hash.update(std::as_bytes(std::span(&rank, 1)));
     hash.update(std::as_bytes(value.shape));
-    hash.update({static_cast<const std::byte*>(value.data),
-                 static_cast<std::size_t>(elements(value.shape)) * size_of(fields[field].dtype)});
+    hash.update(
+        {static_cast<const std::byte*>(value.data), static_cast<std::size_t>(elements(value.shape)) * size_of(dtype)});
   }
   const std::string digits = hash.digest();
   uint64_t number = 0;
@@ -94,20 +149,35 @@ uint64_t hash_of(std::span<const Value> values, const Spec& fields, const std::v
   return std::max<uint64_t>(number, 1);
 }
 
+/// What threads use, also those that are given up.
+struct Work {
+  explicit Work(SurveyRequest wanted) : request(std::move(wanted)) {
+    const int threads = std::max(request.threads, 1);
+    for (int i = 0; i <= threads; ++i) ways.emplace_back(request);  // one more: the pool counts its caller
+    fields = ways.front().fields();
+  }
+
+  SurveyRequest request;
+  std::deque<Way> ways;
+  std::vector<Spec> fields;
+  std::vector<int64_t> samples;
+};
+
 class ChunkJob final : public Job {
  public:
-  ChunkJob(const SurveyRequest& request, std::deque<Way>& ways, const std::vector<Spec>& fields,
-           std::span<const int64_t> samples)
-      : request_(request), ways_(ways), fields_(fields), samples_(samples), points(empty_surveys(request, fields)) {}
+  ChunkJob(std::shared_ptr<Work> work, std::span<const int64_t> samples)
+      : work_(std::move(work)), samples_(samples), points(empty_surveys(work_->request, work_->fields)) {}
 
   [[nodiscard]] int64_t tasks() const noexcept override { return 1; }
 
   void run(int64_t /*task*/, int worker) noexcept override {
+    Way& way = work_->ways[static_cast<std::size_t>(worker)];
     try {
-      for (const int64_t index : samples_) look_at(index, ways_[static_cast<std::size_t>(worker)]);
+      for (const int64_t index : samples_) look_at(index, way);
     } catch (...) {
       error_ = std::current_exception();
     }
+    way.begin(-1);
   }
 
   /// What ended the chunk early, if something did.
@@ -117,21 +187,20 @@ class ChunkJob final : public Job {
 
  private:
   void look_at(int64_t index, Way& way) {
+    way.begin(index);
     hashes.push_back(0);
     try {
       for (std::size_t point = 0; point < points.size(); ++point) {
         const std::span<const Value> values = way.go(point, index);
         for (std::size_t i = 0; i < values.size(); ++i) points[point][i].see(values[i], index);
-        if (point == 0) hashes.back() = hash_of(values, fields_.front(), request_.hashed);
+        if (point == 0) hashes.back() = hash_of(values, work_->fields.front(), work_->request.hashed);
       }
     } catch (const DataError& error) {
       failed.push_back({index, error.node(), error.what()});
     }
   }
 
-  const SurveyRequest& request_;
-  std::deque<Way>& ways_;
-  const std::vector<Spec>& fields_;
+  std::shared_ptr<Work> work_;
   std::span<const int64_t> samples_;
   std::exception_ptr error_;
 
@@ -163,42 +232,74 @@ std::vector<int64_t> chosen(int64_t size, int64_t most) {
   return samples;
 }
 
+/// Reads chunks on threads and joins what they found.
+class Surveyor {
+ public:
+  explicit Surveyor(const SurveyRequest& request)
+      : work_(std::make_shared<Work>(request)), request_(work_->request), watch_(request.sample_timeout) {
+    found_.size = Stream(request.dataset, {}, request.seed).size();
+    work_->samples = chosen(found_.size, request.most);
+    found_.points = empty_surveys(request, work_->fields);
+    found_.hashes.reserve(work_->samples.size());
+  }
+
+  Survey run() {
+    const int threads = std::max(request_.threads, 1);
+    TaskPool pool({threads, threads, request_.on_thread_start, request_.give_up ? work_ : nullptr});
+    try {
+      read_all(pool, int64_t{4} * threads);
+    } catch (...) {
+      pool.end();
+      if (pool.abandoned()) request_.give_up();
+      throw;
+    }
+    found_.samples = std::move(work_->samples);
+    return std::move(found_);
+  }
+
+ private:
+  void read_all(TaskPool& pool, int64_t ahead) {
+    const auto total = static_cast<int64_t>(work_->samples.size());
+    int64_t begun = 0;
+    tell(total);
+    while (begun < total || pool.pending() > 0) {
+      while (begun < total && pool.pending() < ahead) {
+        const int64_t count = std::min(kChunk, total - begun);
+        const std::span<const int64_t> samples(work_->samples.data() + begun, static_cast<std::size_t>(count));
+        pool.submit(std::make_shared<ChunkJob>(work_, samples));
+        begun += count;
+      }
+      while (!pool.wait(kTick)) {
+        tell(total);
+        require_progress(pool);
+      }
+      const std::shared_ptr<Job> job = pool.take();
+      auto& chunk = static_cast<ChunkJob&>(*job);
+      chunk.require();
+      join(found_, chunk);
+      tell(total);
+    }
+  }
+
+  void tell(int64_t total) const {
+    if (request_.progress) request_.progress(static_cast<int64_t>(found_.hashes.size()), total);
+  }
+
+  void require_progress(const TaskPool& pool) {
+    const std::optional<std::size_t> worker = watch_.overdue(work_->ways);
+    if (!worker) return;
+    const Way& way = work_->ways[*worker];
+    throw hanging_error(way.stream(), way.sample(), pool.call_of(static_cast<int>(*worker)), request_.sample_timeout);
+  }
+
+  std::shared_ptr<Work> work_;
+  const SurveyRequest& request_;  // of work_
+  Watch watch_;
+  Survey found_;
+};
+
 }  // namespace
 
-Survey survey(const SurveyRequest& request) {
-  Survey found;
-  std::deque<Way> ways;
-  const int threads = std::max(request.threads, 1);
-  for (int i = 0; i <= threads; ++i) ways.emplace_back(request);  // one more: the pool counts its caller
-  const std::vector<Spec> fields = ways.front().fields();
-  found.size = Stream(request.dataset, {}, request.seed).size();
-  found.samples = chosen(found.size, request.most);
-  found.points = empty_surveys(request, fields);
-  found.hashes.reserve(found.samples.size());
-
-  const auto total = static_cast<int64_t>(found.samples.size());
-  const int64_t ahead = int64_t{4} * threads;
-  TaskPool pool({.threads = threads, .most = threads});
-  int64_t begun = 0;
-  const auto tell = [&] {
-    if (request.progress) request.progress(static_cast<int64_t>(found.hashes.size()), total);
-  };
-  tell();
-  while (begun < total || pool.pending() > 0) {
-    while (begun < total && pool.pending() < ahead) {
-      const int64_t count = std::min(kChunk, total - begun);
-      const std::span<const int64_t> samples(found.samples.data() + begun, static_cast<std::size_t>(count));
-      pool.submit(std::make_shared<ChunkJob>(request, ways, fields, samples));
-      begun += count;
-    }
-    while (!pool.wait(kTick)) tell();
-    const std::shared_ptr<Job> job = pool.take();
-    auto& chunk = static_cast<ChunkJob&>(*job);
-    chunk.require();
-    join(found, chunk);
-    tell();
-  }
-  return found;
-}
+Survey survey(const SurveyRequest& request) { return Surveyor(request).run(); }
 
 }  // namespace tenon::engine

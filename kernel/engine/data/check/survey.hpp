@@ -1,6 +1,7 @@
 // Reads every sample of a stream once, on many threads, and gathers what is to be known of them.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -27,8 +28,14 @@ struct SurveyRequest {
   std::vector<std::size_t> hashed;  ///< Fields of the dataset that make a sample's hash.
   int64_t most = 0;                 ///< Samples at most, from all over it; 0: all.
   int threads = 1;                  ///< The result does not depend on how many.
+  std::function<void()> on_thread_start = {};  ///< As LoaderOptions::on_thread_start.
   /// Told now and then how many samples are done, on the calling thread; may be empty.
   std::function<void(int64_t done, int64_t total)> progress = {};
+  std::chrono::nanoseconds sample_timeout{0};  ///< The longest that a sample may take; 0: no limit.
+
+  /// Called when threads were given up that do not come back from a sample within half a second of the end: what the
+  /// dataset and the transforms need must then never be destroyed. Empty: the end waits for them.
+  std::function<void()> give_up = {};
 };
 
 /// A sample that could not be made.
@@ -49,7 +56,8 @@ struct Survey {
   std::vector<uint64_t> hashes;
 };
 
-/// \throws Error: kData where the dataset's size cannot be told, whatever a transform's spec does. [trainer]
+/// \throws Error: kData where the dataset's size cannot be told, whatever a transform's spec does; DataError of a
+/// sample that takes too long. [trainer]
 [[nodiscard]] Survey survey(const SurveyRequest& request);
 
 }  // namespace tenon::engine

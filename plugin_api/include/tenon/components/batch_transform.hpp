@@ -19,8 +19,9 @@ class BatchTransform : public Transform {
   static constexpr const char* kAbility = "tenon.batch_transform/1";
 
   /// Replaces or adds fields of the batch, on the device where they are, without gradients; tensors that it was given
-  /// are not changed in place. A batch may be short, and of one sample. `random` is keyed by (seed, node, epoch, batch,
-  /// rank): its numbers come from the host, so that nothing waits for the device. \throws Error (kData). [trainer]
+  /// are not changed in place. A batch may be short, of one sample even, and is never empty. `random` is keyed by (seed,
+  /// node, epoch, batch, rank): its numbers come from the host, so that nothing waits for the device. \throws Error
+  /// (kData). [trainer]
   virtual void apply_batch(Tensors& batch, Rng& random, const When& when) const = 0;
 
   /// Never called: the host puts it behind a loader alone.

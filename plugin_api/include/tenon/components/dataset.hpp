@@ -28,8 +28,9 @@ class Dataset : public Component {
   /// Number of items. After open(). [any thread]
   [[nodiscard]] virtual int64_t size() const = 0;
 
-  /// Text that changes when any item could read differently, such as a hash of the data. It is part of checkpoints,
-  /// which are equal byte by byte wherever the same data lies: no path, no time of a file. After open(). [any thread]
+  /// Text that changes when any item could read differently, such as a hash of the data; of the sizes of all files and a
+  /// sample of their bytes where the whole takes too long to read. It is part of checkpoints, which are equal byte by
+  /// byte wherever the same data lies: no path, no time of a file. After open(). [any thread]
   [[nodiscard]] virtual std::string fingerprint() const = 0;
 
   /// Reads item `index`, 0 ≤ index < size(), into memory from `out.allocate`, every field of spec(), always the same

@@ -1,4 +1,5 @@
-// Abilities of transforms whose numbers come from data: what they learn, and how it is undone.
+// Abilities of transforms whose numbers come from data: what they learn, and how it is undone. The last is one of
+// datasets too.
 #pragma once
 
 #include <cstdint>
@@ -52,12 +53,14 @@ class Rescaled {
   ~Rescaled() = default;
 };
 
-/// Ability of a transform that replaces texts by numbers 0, 1, …: predictions show the texts again.
+/// Ability of a transform that replaces texts by numbers 0, 1, …, and of a dataset whose numbers are those of classes
+/// with names: predictions show the texts again, also where the dataset is not there any more.
 class Categorical {
  public:
   static constexpr const char* kAbility = "tenon.categorical/1";
 
-  /// The text of each number; nothing for a field that it leaves alone. After its state is known. [trainer]
+  /// The text of each number; nothing for a field that has none, or that a transform leaves alone. Of a transform after
+  /// its state is known, of a dataset after open(). [trainer]
   [[nodiscard]] virtual std::optional<std::vector<std::string>> categories(std::string_view field) const = 0;
 
  protected:

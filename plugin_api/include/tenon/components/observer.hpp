@@ -31,7 +31,8 @@ struct Event {
     kMessage,        ///< Something people should read: `text`.
     kRunEnd,         ///< All went well; `text` says why it ended: "done", or what a controller gave as its reason.
     kFailure,        ///< An error ends the run; `text` is its message, which the host tells with its place.
-    kTiming,         ///< What was measured of the run's speed, in words: `text`. No two runs have the same.
+    kTiming,         ///< What the run's speed depends on, and what was measured of it, in words: `text`. It differs
+                     ///< from run to run.
   };
 
   Kind kind = Kind::kMessage;

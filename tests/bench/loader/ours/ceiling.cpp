@@ -2,16 +2,17 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include <fcntl.h>
 #include <jpeglib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <clocks.hpp>
 #include <contender.hpp>
@@ -21,32 +22,68 @@ namespace {
 
 namespace fs = std::filesystem;
 
-[[noreturn]] void fail(j_common_ptr /*info*/) { throw std::runtime_error("a JPEG of the benchmark cannot be decoded"); }
-
-/// Decodes at a scale of 1/`divisor` into `pixels`; returns the number of bytes.
-std::size_t decode(const std::vector<unsigned char>& encoded, unsigned divisor, std::vector<unsigned char>& pixels) {
-  jpeg_error_mgr errors{};
-  jpeg_decompress_struct info{};
-  info.err = jpeg_std_error(&errors);
-  errors.error_exit = fail;
-  jpeg_create_decompress(&info);
-  jpeg_mem_src(&info, encoded.data(), encoded.size());
-  (void)jpeg_read_header(&info, TRUE);
-  info.out_color_space = JCS_RGB;
-  info.scale_num = 1;
-  info.scale_denom = divisor;
-  (void)jpeg_start_decompress(&info);
-  const std::size_t row = std::size_t{3} * info.output_width;
-  pixels.resize(std::max(pixels.size(), row * info.output_height));
-  while (info.output_scanline < info.output_height) {
-    unsigned char* line = pixels.data() + row * info.output_scanline;
-    (void)jpeg_read_scanlines(&info, &line, 1);
-  }
-  const std::size_t bytes = row * info.output_height;
-  (void)jpeg_finish_decompress(&info);
-  jpeg_destroy_decompress(&info);
-  return bytes;
+/// Ends the program: no exception may pass through libjpeg's frames, nor leave a thread.
+[[noreturn]] void give_up(const char* what, const char* why) {
+  (void)std::fprintf(stderr, "%s: %s\n", what, why);
+  std::_Exit(1);
 }
+
+[[noreturn]] void fail(j_common_ptr info) {
+  char why[JMSG_LENGTH_MAX];
+  info->err->format_message(info, why);
+  give_up("a JPEG of the benchmark cannot be decoded", why);
+}
+
+/// Reads files and decodes them, one after the other, in memory that it keeps.
+class Decoder {
+ public:
+  Decoder() {
+    info_.err = jpeg_std_error(&errors_);
+    errors_.error_exit = fail;
+    jpeg_create_decompress(&info_);
+  }
+  ~Decoder() { jpeg_destroy_decompress(&info_); }
+  Decoder(const Decoder&) = delete;
+  Decoder& operator=(const Decoder&) = delete;
+
+  /// Decodes at a scale of 1/`divisor`; returns the number of bytes.
+  std::size_t decode(const fs::path& path, unsigned divisor) {
+    const std::size_t size = read(path);
+    jpeg_mem_src(&info_, encoded_.data(), size);
+    (void)jpeg_read_header(&info_, TRUE);
+    info_.out_color_space = JCS_RGB;
+    info_.scale_num = 1;
+    info_.scale_denom = divisor;
+    (void)jpeg_start_decompress(&info_);
+    const std::size_t row = std::size_t{3} * info_.output_width;
+    const std::size_t bytes = row * info_.output_height;
+    if (pixels_.size() < bytes) pixels_.resize(bytes);
+    while (info_.output_scanline < info_.output_height) {
+      unsigned char* line = pixels_.data() + row * info_.output_scanline;
+      (void)jpeg_read_scanlines(&info_, &line, 1);
+    }
+    (void)jpeg_finish_decompress(&info_);
+    return bytes;
+  }
+
+ private:
+  /// Puts a whole file into `encoded_`; returns its size.
+  std::size_t read(const fs::path& path) {
+    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    struct stat found {};
+    if (file < 0 || ::fstat(file, &found) != 0) give_up(path.c_str(), "it cannot be opened");
+    const auto size = static_cast<std::size_t>(found.st_size);
+    if (encoded_.size() < size) encoded_.resize(size);
+    if (::read(file, encoded_.data(), size) != found.st_size) give_up(path.c_str(), "it cannot be read");
+    (void)::close(file);
+    return size;
+  }
+
+  jpeg_error_mgr errors_{};
+  jpeg_decompress_struct info_{};
+  std::vector<unsigned char> encoded_;
+  std::vector<unsigned char> pixels_;
+};
 
 class Ceiling final : public Contender {
  public:
@@ -65,12 +102,8 @@ class Ceiling final : public Contender {
     std::atomic<std::size_t> next{0};
     std::atomic<std::size_t> bytes{0};
     const auto work = [&] {
-      std::vector<unsigned char> pixels;
-      for (std::size_t i = next++; i < files_.size(); i = next++) {
-        std::ifstream file(files_[i], std::ios::binary);
-        const std::vector<unsigned char> encoded(std::istreambuf_iterator<char>(file), {});
-        bytes += decode(encoded, divisor_, pixels);
-      }
+      Decoder decoder;
+      for (std::size_t i = next++; i < files_.size(); i = next++) bytes += decoder.decode(files_[i], divisor_);
     };
     std::vector<std::thread> threads;
     threads.reserve(static_cast<std::size_t>(threads_));

@@ -23,6 +23,11 @@ double processor_seconds() { return read(CLOCK_PROCESS_CPUTIME_ID); }
 
 double thread_seconds() { return read(CLOCK_THREAD_CPUTIME_ID); }
 
+void spin(double seconds) {
+  for (const double end = thread_seconds() + seconds; thread_seconds() < end;) {
+  }
+}
+
 double resident_megabytes() {
   std::ifstream file("/proc/self/smaps_rollup");
   std::string word;

@@ -12,6 +12,9 @@ namespace tenon::bench {
 /// Processor seconds of this thread so far.
 [[nodiscard]] double thread_seconds();
 
+/// Keeps a core busy until this thread has used so many seconds of it.
+void spin(double seconds);
+
 /// Proportional resident memory, MB of 2^20 bytes.
 [[nodiscard]] double resident_megabytes();
 

@@ -37,33 +37,34 @@ class Untouched final : public Dataset {
 /// Takes some time for each item, on a core and off it.
 class Costly final : public Dataset {
  public:
-  Costly(double computing, double waiting) : computing_(computing), waiting_(waiting) {}
+  Costly(double computing, double waiting, int64_t items) : computing_(computing), waiting_(waiting), items_(items) {}
 
   [[nodiscard]] Spec spec() const override { return {{"x", Dtype::kInt64, {}}}; }
   void open(std::span<Dataset* const> /*inputs*/) override {}
-  [[nodiscard]] int64_t size() const override { return 1024; }
+  [[nodiscard]] int64_t size() const override { return items_; }
   [[nodiscard]] std::string fingerprint() const override { return "costly"; }
   void read(int64_t index, Sample& out) const override {
     out.allocate(0, Dtype::kInt64, {}).as<int64_t>()[0] = index;
     if (waiting_ > 0) std::this_thread::sleep_for(std::chrono::duration<double>(waiting_));
-    for (const double end = thread_seconds() + computing_; thread_seconds() < end;) {
-    }
+    spin(computing_);
   }
 
  private:
   double computing_;
   double waiting_;
+  int64_t items_;
 };
 
 class LoaderContender final : public Contender {
  public:
   explicit LoaderContender(const Json& scenario)
       : dataset_(make_dataset(scenario)),
+        taking_(scenario.value("taking", 0.0)),
         stream_({.node = "data", .component = "dataset:known", .dataset = dataset_.get()}, {}, /*seed=*/7),
         loader_(stream_, options(scenario)) {}
 
   Json act(const Json& command) override {
-    Json answer = read_epoch(loader_, command.value("round", int64_t{0}));
+    Json answer = read_epoch(loader_, command.value("round", int64_t{0}), taking_);
     answer.erase("ids");
     return answer;
   }
@@ -83,10 +84,12 @@ class LoaderContender final : public Contender {
       const Dtype dtype = scenario.at("dtype").get<std::string>() == "f32" ? Dtype::kFloat32 : Dtype::kUint8;
       return std::make_unique<Untouched>(dtype, scenario.at("items").get<int64_t>());
     }
-    return std::make_unique<Costly>(scenario.at("computing").get<double>(), scenario.at("waiting").get<double>());
+    return std::make_unique<Costly>(scenario.at("computing").get<double>(), scenario.value("waiting", 0.0),
+                                    scenario.value("items", int64_t{1024}));
   }
 
   std::unique_ptr<Dataset> dataset_;
+  double taking_;
   engine::Stream stream_;
   engine::Loader loader_;
 };

@@ -13,6 +13,7 @@ std::unique_ptr<Contender> make(const Json& scenario) {
   const auto kind = scenario.at("kind").get<std::string>();
   if (kind == "stream") return make_stream(scenario);
   if (kind == "loader") return make_loader(scenario);
+  if (kind == "build") return make_build();
   return make_ceiling(scenario);
 }
 

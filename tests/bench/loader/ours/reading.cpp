@@ -39,7 +39,7 @@ uint64_t hash(const engine::Batch& batch) {
 
 }  // namespace
 
-Json read_epoch(engine::Loader& loader, int64_t epoch) {
+Json read_epoch(engine::Loader& loader, int64_t epoch, double taking) {
   const double cpu = processor_seconds();
   const double begin = now();
   double first = -1;
@@ -52,6 +52,7 @@ Json read_epoch(engine::Loader& loader, int64_t epoch) {
     samples += batch->samples;
     touched += touch(*batch);
     ids.insert(ids.end(), batch->sample_ids.begin(), batch->sample_ids.end());
+    if (taking > 0) spin(taking);
   }
   const double wall = now() - begin;
   return {{"samples", samples}, {"wall", wall}, {"cpu", processor_seconds() - cpu}, {"first", first},
@@ -80,8 +81,7 @@ Json read_turns(engine::Loader& loader, int64_t epochs, double pause) {
   return {{"turns", turns}, {"others", others.empty() ? 0 : others[others.size() / 2]}};
 }
 
-Json read_from(engine::Loader& loader, int64_t epoch, int64_t batch) {
-  const double begin = now();
+Json read_from(engine::Loader& loader, int64_t epoch, int64_t batch, double begin) {
   double first = -1;
   std::vector<uint64_t> hashes;
   loader.start(epoch, batch, epoch + 1);

@@ -59,12 +59,13 @@ class StreamContender final : public Contender {
     if (what == "epoch") return read_epoch(kept(), command.value("round", int64_t{0}));
     if (what == "pixels") return write_pixels(command.at("file").get<std::string>());
     if (what == "memory") return read_memory(kept(), command.at("epochs").get<int64_t>());
-    // A fresh loader each time: its threads do not run yet.
+    // A fresh loader each time, which is made under the clock, as those of the peers are.
+    const double begin = now();
     engine::Loader loader(*stream_, options_);
     if (what == "turns") {
       return read_turns(loader, command.at("epochs").get<int64_t>(), command.at("pause").get<double>());
     }
-    return read_from(loader, command.value("epoch", int64_t{0}), command.at("batch").get<int64_t>());
+    return read_from(loader, command.value("epoch", int64_t{0}), command.at("batch").get<int64_t>(), begin);
   }
 
  private:

@@ -3,6 +3,7 @@
 With "whole" the cut is the whole image and nothing is flipped, so that pixels can be compared.
 """
 
+import functools
 import glob
 import math
 import random
@@ -20,6 +21,10 @@ MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 def shape_of(scenario):
     """(scale, ratio, probability of a flip)"""
     return ((1.0, 1.0), (4 / 3, 4 / 3), 0.0) if scenario.get("whole") else ((0.08, 1.0), (3 / 4, 4 / 3), 0.5)
+
+
+# Each of the functions below finds files and builds transforms, and gives a function that makes a loader of them: that
+# in turn gives a function which begins an epoch.
 
 
 def data_loader(dataset, scenario):
@@ -59,8 +64,7 @@ def torchvision_loader(scenario):
         def __getitem__(self, index):
             return transform(read(paths[index])), index
 
-    loader = data_loader(Files(), scenario)
-    return lambda: iter(loader)
+    return lambda: functools.partial(iter, data_loader(Files(), scenario))
 
 
 def webdataset_loader(scenario):
@@ -83,8 +87,8 @@ def webdataset_loader(scenario):
         dataset = dataset.shuffle(200)
     dataset = dataset.map(sample).batched(scenario["batch"])
     options = {"persistent_workers": True} if scenario["workers"] else {}
-    loader = webdataset.WebLoader(dataset, batch_size=None, num_workers=scenario["workers"], **options)
-    return lambda: iter(loader)
+    return lambda: functools.partial(
+        iter, webdataset.WebLoader(dataset, batch_size=None, num_workers=scenario["workers"], **options))
 
 
 def dali_loader(scenario):
@@ -109,14 +113,17 @@ def dali_loader(scenario):
             images = fn.flip(images, horizontal=mirror)
         return images, ids
 
-    made = pipeline(batch_size=batch, num_threads=scenario["workers"], device_id=None, seed=1)
-    made.build()
-    # What the pipeline made ahead of an epoch's end belongs to the next one: the same in every round.
-    def batches():
-        for _ in range(len(paths) // batch):
-            images, ids = made.run()
-            yield images.as_array(), ids.as_array().ravel()
-    return batches
+    def make_batches():
+        made = pipeline(batch_size=batch, num_threads=scenario["workers"], device_id=None, seed=1)
+        made.build()
+
+        # What the pipeline made ahead of an epoch's end belongs to the next one: the same in every round.
+        def batches():
+            for _ in range(len(paths) // batch):
+                images, ids = made.run()
+                yield images.as_array(), ids.as_array().ravel()
+        return batches
+    return make_batches
 
 
 def threads_loader(scenario):
@@ -142,18 +149,21 @@ def threads_loader(scenario):
         cut = cv2.resize(image[top:top + rows, left:left + columns], (SIZE, SIZE), interpolation=cv2.INTER_LINEAR)
         return cv2.flip(cut, 1) if random.random() < flip else cut
 
-    pool = ThreadPoolExecutor(scenario["workers"])
     batch = scenario["batch"]
 
     def whole_batch(numbers):
         return torch.from_numpy(np.stack([one(paths[number]) for number in numbers])), numbers
 
-    def batches():
-        order = list(range(len(paths)))
-        if not scenario.get("whole"):
-            random.shuffle(order)
-        return pool.map(whole_batch, [order[i:i + batch] for i in range(0, len(order), batch)])
-    return batches
+    def make_batches():
+        pool = ThreadPoolExecutor(scenario["workers"])
+
+        def batches():
+            order = list(range(len(paths)))
+            if not scenario.get("whole"):
+                random.shuffle(order)
+            return pool.map(whole_batch, [order[i:i + batch] for i in range(0, len(order), batch)])
+        return batches
+    return make_batches
 
 
 def turns(batches, epochs, pause):
@@ -169,19 +179,28 @@ def turns(batches, epochs, pause):
     return {"turns": waited}
 
 
+def first_of_fresh(make_batches):
+    """Seconds to the first batch of a loader that is made for it; files are found and transforms built already."""
+    begin = time.perf_counter()
+    fresh = make_batches()
+    some = fresh()
+    next(some)
+    first = time.perf_counter() - begin
+    del some, fresh  # its workers end behind the clock
+    return {"first": first}
+
+
 def make(scenario):
     loaders = {"pil": torchvision_loader, "v2": torchvision_loader, "webdataset": webdataset_loader,
                "dali": dali_loader, "cv2": threads_loader}
-    load = loaders[scenario["peer"]]
-    batches = load(scenario)
+    make_batches = loaders[scenario["peer"]](scenario)
+    batches = make_batches()
 
     def act(command):
         if command["do"] == "epoch":
             return peer.epoch(batches())
         if command["do"] == "fresh":
-            begin = time.perf_counter()
-            next(iter(load(scenario)()))
-            return {"first": time.perf_counter() - begin}
+            return first_of_fresh(make_batches)
         if command["do"] == "turns":
             return turns(batches, command["epochs"], command["pause"] / 1e3)
         pixels = np.concatenate([np.asarray(images) for images, _ in batches()])

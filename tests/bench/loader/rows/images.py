@@ -6,6 +6,7 @@ import random
 import statistics
 
 import contest
+import environment
 import gates
 import scenarios
 from contender import Missing
@@ -40,20 +41,16 @@ def check_pixels(bench):
     """{peer: why its pixels are not ours}, by one comparison for each kind of output."""
     folder, unequal = bench.environment.images / "landscape", {}
     for each in scenarios.IMAGE_PEERS:
-        ours = {"ours": functools.partial(bench.ours, "ours", scenarios.images(folder, each.out, 1, whole=True,
-                                                                               antialias=each.antialias))}
-        theirs = {"peer": functools.partial(bench.peer, each.name, "images",
-                                            scenarios.peer_images(each.peer, each.out, 1, folder, whole=True))}
-        with contest.started(ours | theirs) as (there, missing):
-            try:
-                if missing:
-                    raise Missing("; ".join(missing.values()))
-                found = gates.require_equal_pixels(bench, there["ours"], there["peer"], mean=scenarios.MEAN,
-                                                   std=scenarios.STD)
-                print(f"  pixels as {each.name}: {found['mean']:.3f} of 255 apart in the mean, "
-                      f"at most {found['most']:.0f}", flush=True)
-            except (Missing, gates.Unequal) as reason:
-                unequal[each.name] = str(reason)
+        ours = functools.partial(bench.ours, "ours", scenarios.images(folder, each.out, 1, whole=True,
+                                                                      antialias=each.antialias))
+        theirs = functools.partial(bench.peer, each.name, "images",
+                                   scenarios.peer_images(each.peer, each.out, 1, folder, whole=True))
+        try:
+            found = gates.compared_pixels(bench, ours, theirs, mean=scenarios.MEAN, std=scenarios.STD)
+            print(f"  pixels as {each.name}: {found['mean']:.3f} of 255 apart in the mean, "
+                  f"at most {found['most']:.0f}", flush=True)
+        except (Missing, gates.Unequal) as reason:
+            unequal[each.name] = str(reason)
     return unequal
 
 
@@ -80,17 +77,18 @@ def at(bench, options, threads, unequal):
         answers, failed = contest.rounds(there, options.rounds, do="epoch")
     contest.require([*ours_at(bench, threads), "floor"], missing, failed)
     limit = statistics.median(rates(answers["floor"])) / rows_needed()
+    for name in ours_at(bench, threads):
+        gates.require_each_once(answers[name], environment.IMAGES)
     found = []
     for each in scenarios.IMAGE_PEERS:
         name = f"{each.name}, T={threads}"
-        reason = (unequal | missing | failed).get(each.name)
+        reason = ((unequal | missing | failed).get(each.name)
+                  or gates.uneven(answers[each.name], environment.IMAGES))
         bounds = {"must": each.must, "stretch": each.stretch}
         if reason:
             found.append(contest.Comparison("C6", name, None, note=reason, **bounds))
             continue
         mine, theirs = answers[of_peer(each)], answers[each.name]
-        for each_answers in (mine, theirs):
-            gates.require_each_once(each_answers, 1024)
         bounds["limit"] = limit / statistics.median(rates(theirs))
         found.append(contest.compare("C6", name, mine, theirs, **bounds))
     return found

@@ -6,7 +6,6 @@ import statistics
 import contest
 import gates
 import scenarios
-from contender import Missing
 
 TRIES = 9
 
@@ -15,14 +14,26 @@ def within(row, what, allowed, measured, unit, stretch=None, **more):
     """A bound: how many times the measured value fits into what is allowed."""
     values = measured if isinstance(measured, list) else [measured]
     ratios = [allowed / max(value, 1e-9) for value in values]
-    return contest.Comparison(row, f"bound of {allowed:g} {unit}: {what}", statistics.median(ratios), min(ratios),
+    return contest.Comparison(row, f"bound of {allowed:.3g} {unit}: {what}", statistics.median(ratios), min(ratios),
                               max(ratios), must=1.0, stretch=None if stretch is None else allowed / stretch,
                               ours=f"{statistics.median(values):.3g} {unit}", **more)
 
 
 def firsts(contender, batch=0, tries=TRIES):
-    """Seconds to the first batch of fresh loaders."""
+    """Seconds to the first batch of fresh loaders, from the beginning of their making."""
     return [contender.ask(do="from", batch=batch)["first"] for _ in range(tries)]
+
+
+def milliseconds(values, places=1):
+    return f"{1e3 * statistics.median(values):.{places}f} ms"
+
+
+def by_peer(row, name, ours, theirs, reason, of_ours="", of_theirs="", places=1):
+    """How many times as long as ours theirs takes, in seconds; without theirs, why there is none."""
+    if not theirs:
+        return contest.Comparison(row, name, None, note=reason)
+    return contest.Comparison(row, name, *contest.ratio_of(theirs, ours), ours=milliseconds(ours, places) + of_ours,
+                              theirs=milliseconds(theirs, places) + of_theirs)
 
 
 def first_batch(bench, options):
@@ -35,22 +46,16 @@ def first_batch(bench, options):
         contest.require(["ours"], failed)
         making = [64 * answer["wall"] / answer["samples"] for answer in answers["ours"]]
         ours = firsts(there["ours"], tries=options.rounds)
-        turns = there["ours"].ask(do="turns", epochs=4, pause=60)
-        theirs = [there["v2"].ask(do="fresh")["first"] for _ in range(options.rounds)] if "v2" in there else []
-        their_turns = there["v2"].ask(do="turns", epochs=3, pause=80)["turns"] if "v2" in there else []
-    ratio, low, high = contest.ratio_of(making, ours)
-    found = [contest.Comparison("C10", "time to make one batch by time to the first one, T=2", ratio, low, high,
-                                must=round(1 / 1.3, 3), limit=1.0, ours=f"{1e3 * statistics.median(ours):.1f} ms",
-                                theirs=f"{1e3 * statistics.median(making):.1f} ms")]
-    if theirs:
-        ratio, low, high = contest.ratio_of(theirs, ours)
-        found.append(contest.Comparison("C10", "DataLoader v2 u8, first batch, T=2", ratio, low, high,
-                                        ours=f"{1e3 * statistics.median(ours):.1f} ms",
-                                        theirs=f"{1e3 * statistics.median(theirs):.1f} ms"))
-    noted = "; ".join((missing | failed).values())
-    found.append(within("C10", "idle at the turn of an epoch", 2.0, turns["turns"], "ms", note=noted,
-                        theirs=f"DataLoader, persistent: {their_turns[0]:.1f} ms" if their_turns else ""))
-    return found
+        turns = there["ours"].ask(do="turns", epochs=4, pause=60)["turns"]
+        theirs = [answer["first"] for answer in contest.asked(there, missing, "v2", options.rounds, do="fresh")]
+        their_turns = contest.asked(there, missing, "v2", do="turns", epochs=3, pause=80)
+    return [
+        contest.Comparison("C10", "time to make one batch by time to the first one, T=2",
+                           *contest.ratio_of(making, ours), must=round(1 / 1.3, 3), limit=1.0, ours=milliseconds(ours),
+                           theirs=milliseconds(making)),
+        by_peer("C10", "DataLoader v2 u8, first batch, T=2", ours, theirs, missing.get("v2")),
+        within("C10", "idle at the turn of an epoch", 2.0, turns, "ms", note="; ".join(missing.values()),
+               theirs="".join(f"DataLoader, persistent: {answer['turns'][0]:.1f} ms" for answer in their_turns))]
 
 
 def large_index(bench):
@@ -61,20 +66,16 @@ def large_index(bench):
         contest.require(["ours"], missing)
         about = there["ours"].about
         ours = firsts(there["ours"], tries=5)
-    found = [within("C10", f"opening {about['items']:,} files", 2.0, about["open_seconds"], "s")]
+        turns = there["ours"].ask(do="turns", epochs=4, pause=60)["turns"]
+    found = [within("C10", f"opening {about['items']:,} files", 2.0, about["open_seconds"], "s"),
+             within("C10", f"idle at the turn of an epoch over {about['items']:,} files", 2.0, turns, "ms")]
     for context in ("fork", "forkserver", "spawn"):
         name = f"DataLoader over a list of {about['items']:,} paths, {context}, 4 workers: first batch"
-        scenario = {"entries": about["items"], "workers": 4, "context": context}
-        try:
-            peer = bench.peer(name, "lists", scenario)
-            theirs = [peer.ask(do="first")["first"] for _ in range(2)]
-            peer.close()
-        except Missing as reason:
-            found.append(contest.Comparison("C10", name, None, note=str(reason)))
-            continue
-        ratio, low, high = contest.ratio_of(theirs, ours)
-        found.append(contest.Comparison("C10", name, ratio, low, high, ours=f"{1e3 * statistics.median(ours):.0f} ms",
-                                        theirs=f"{1e3 * statistics.median(theirs):.0f} ms"))
+        make = functools.partial(bench.peer, name, "lists",
+                                 {"entries": about["items"], "workers": 4, "context": context})
+        with contest.started({name: make}) as (there, missing):
+            theirs = [answer["first"] for answer in contest.asked(there, missing, name, 2, do="first")]
+        found.append(by_peer("C10", name, ours, theirs, missing.get(name), places=0))
     return found
 
 
@@ -97,22 +98,15 @@ def c13(bench, options):
             if there["other"].ask(do="from", batch=at)["hashes"] != straight[at:]:
                 raise gates.Unequal(f"going on at {percent} % with another number of threads gives other bytes")
             ours[percent] = firsts(there["ours"], at, 2 * options.rounds)
-        ratio, low, high = contest.ratio_of(ours[0], ours[90])
-        found.append(contest.Comparison("C13", "first batch at the beginning by first batch at 90 %", ratio, low, high,
-                                        must=round(1 / 1.3, 3), limit=1.0,
-                                        ours=f"{1e3 * statistics.median(ours[90]):.1f} ms",
-                                        theirs=f"{1e3 * statistics.median(ours[0]):.1f} ms",
+        found.append(contest.Comparison("C13", "first batch at the beginning by first batch at 90 %",
+                                        *contest.ratio_of(ours[0], ours[90]), must=round(1 / 1.3, 3), limit=1.0,
+                                        ours=milliseconds(ours[90]), theirs=milliseconds(ours[0]),
                                         note="bytes equal, also with another number of threads"))
         for percent in (10, 50, 90):
-            name = f"StatefulDataLoader, resumed at {percent} %"
-            if "peer" in missing:
-                found.append(contest.Comparison("C13", name, None, note=missing["peer"]))
-                continue
-            answers = [there["peer"].ask(do="resume", batch=batches * percent // 100) for _ in range(options.rounds)]
-            ratio, low, high = contest.ratio_of([answer["first"] for answer in answers], ours[percent])
+            answers = contest.asked(there, missing, "peer", options.rounds, do="resume",
+                                    batch=batches * percent // 100)
             same = all(answer["equal"] for answer in answers)
-            found.append(contest.Comparison("C13", name, ratio, low, high,
-                                            ours=f"{1e3 * statistics.median(ours[percent]):.1f} ms, equal bytes",
-                                            theirs=f"{1e3 * statistics.median(a['first'] for a in answers):.0f} ms, "
-                                                   f"{'equal' if same else 'other'} pixels"))
+            found.append(by_peer("C13", f"StatefulDataLoader, resumed at {percent} %", ours[percent],
+                                 [answer["first"] for answer in answers], missing.get("peer"), ", equal bytes",
+                                 f", {'equal' if same else 'other'} pixels"))
     return found

@@ -227,5 +227,30 @@ TEST(Findings, ErrorsComeBeforeWarningsAndNotes) {
   EXPECT_EQ(findings[2].severity, Severity::kNote);
 }
 
+TEST(Findings, SamplesThatCannotBeReadAreAnErrorOnlyAsFarAsTheLoaderDoesNotTolerateThem) {
+  const auto unreadable = [](std::optional<int64_t> tolerated, std::size_t failures, int64_t read = 100) {
+    DataReport report = sound();
+    DataPart& part = report.parts.front();
+    part.tolerated = tolerated;
+    part.read = read;
+    part.failures.resize(failures);
+    const std::vector<DataFinding> all = judge(report);
+    const auto found =
+        std::find_if(all.begin(), all.end(), [](const DataFinding& each) { return each.code == "unreadable-sample"; });
+    if (found == all.end()) {
+      ADD_FAILURE() << "not found";
+      return DataFinding{};
+    }
+    return *found;
+  };
+  EXPECT_EQ(unreadable({}, 3).severity, Severity::kError);
+  EXPECT_EQ(unreadable(3, 3).severity, Severity::kWarning);
+  EXPECT_NE(unreadable(3, 3).message.find("\"bad_sample\" of the loader allows 3 in an epoch"), std::string::npos);
+  EXPECT_EQ(unreadable(2, 3).severity, Severity::kError);
+  EXPECT_NE(unreadable(2, 3).message.find("more than the 2 that"), std::string::npos);
+  EXPECT_EQ(unreadable(5, 3, 50).severity, Severity::kError) << "3 of 50 are 6 of 100";
+  EXPECT_EQ(unreadable(6, 3, 50).severity, Severity::kWarning);
+}
+
 }  // namespace
 }  // namespace tenon::engine

@@ -1,12 +1,16 @@
 // One reading of a stream: what is gathered where, failures, and the same on any number of threads.
 #include <engine/data/check/survey.hpp>
 
+#include <chrono>
 #include <cmath>
+#include <cstring>
+#include <future>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
-#include <gtest/gtest.h>
+#include <core/process/breadcrumb.hpp>
 #include <engine/data/fakes.hpp>
 
 namespace tenon::engine {
@@ -209,6 +213,53 @@ TEST(Plan, TakesImagesByChannelVectorsByElementAndTextsNotAtAll) {
   EXPECT_EQ(first.layout.channel, 0U);
   EXPECT_EQ(plan_for({"image", Dtype::kUint8, {3, 8, 3}}).layout.channel, 2U);
   EXPECT_EQ(plan_for({"signal", Dtype::kFloat32, {5, 100}}).per, Per::kField);
+}
+
+TEST(Survey, EqualBytesOfAnotherTypeAreOfAnotherContent) {
+  const auto hash = [](Dtype dtype) {
+    const FunctionDataset dataset(1, {{"x", dtype, {2}}}, [dtype](int64_t, Sample& out) {
+      const Array array = out.allocate(0, dtype, Shape{2});
+      std::memset(array.data, 0, array.bytes());
+    });
+    return survey(request_for(dataset)).hashes.at(0);
+  };
+  EXPECT_EQ(hash(Dtype::kFloat32), hash(Dtype::kFloat32));
+  EXPECT_NE(hash(Dtype::kFloat32), hash(Dtype::kInt32));
+}
+
+TEST(Survey, ASampleThatDoesNotComeBackIsNamedOnAnyNumberOfThreads) {
+  for (const int threads : {1, 3}) {
+    const int before = fakes::threads_of_process();
+    std::promise<void> release;
+    const FunctionDataset dataset(1000, {{"x", Dtype::kFloat32, {}}},
+                                  [released = release.get_future().share()](int64_t index, Sample& out) {
+                                    if (index == 517) released.wait();
+                                    out.allocate(0, Dtype::kFloat32, {}).as<float>()[0] = 0;
+                                  });
+    int given_up = 0;
+    SurveyRequest request = request_for(dataset);
+    request.dataset.callee = &core::callee("org.test", "1", "/test.so", "dataset:rows", "rows");
+    request.threads = threads;
+    request.sample_timeout = std::chrono::milliseconds(300);
+    request.give_up = [&] { ++given_up; };
+    EXPECT_EQ(
+        fakes::error_of(ErrorCode::kData, [&] { (void)survey(request); }),
+        "\"rows\" (dataset:rows), sample 517 of \"rows\": it has been under way for more than 0.3 s, the loader's "
+        "\"sample_timeout\"; look at that sample and at what it is read from, or allow more time");
+    EXPECT_EQ(given_up, 1);
+    release.set_value();
+    EXPECT_TRUE(fakes::threads_become(before));
+  }
+}
+
+TEST(Survey, ManySamplesThatTakeLongTogetherAreNoneThatHangs) {
+  const FunctionDataset dataset(64, {{"x", Dtype::kFloat32, {}}}, [](int64_t, Sample& out) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(15));
+    out.allocate(0, Dtype::kFloat32, {}).as<float>()[0] = 0;
+  });
+  SurveyRequest request = request_for(dataset);
+  request.sample_timeout = std::chrono::milliseconds(250);  // a chunk of 32 takes twice that
+  EXPECT_EQ(survey(request).samples.size(), 64U);
 }
 
 }  // namespace

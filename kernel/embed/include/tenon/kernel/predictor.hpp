@@ -24,7 +24,8 @@ struct PredictorOptions {
 
 /// Runs the path "predict" with rows from memory in the place of its dataset: the same transforms, weights, batch size
 /// and outputs, and so the same numbers, as `tenon predict` on the same data. Has one thread of its own, which is where
-/// libtorch works; a loader's `workers`, `shuffle` and `last` do not count.
+/// libtorch works. Each row is predicted once: a loader's `workers`, `shuffle`, `sampler`, `buckets`, `last` and
+/// `bad_sample` do not count.
 ///
 /// A moved-from one may only be destroyed or assigned to. Calls from several threads take turns. It needs the objects
 /// that its Runtime's components were bound to, and not the Runtime itself.
@@ -36,7 +37,7 @@ class TENON_KERNEL_API Predictor {
 
   /// Predicts each row of the columns, which are the fields of PredictorOptions in any order, all of as many rows. The
   /// data is read during the call alone. \throws kernel::Error: kConfig for columns that are not those fields, kData
-  /// for no row at all and for rows that a transform cannot take. [any thread]
+  /// for no row at all, for rows that a transform cannot take, and for an output whose rows differ in shape. [any thread]
   [[nodiscard]] Predictions predict(std::span<const Column> columns);
   [[nodiscard]] Predictions predict(std::initializer_list<Column> columns) {
     return predict(std::span(columns.begin(), columns.size()));

@@ -1,0 +1,57 @@
+// Asking for class names, and keeping them.
+#include <engine/class_names.hpp>
+
+#include <functional>
+#include <set>
+
+#include <core/json/scalars.hpp>
+#include <tenon/components/fitted.hpp>
+
+namespace tenon::engine {
+namespace {
+
+/// Those that the streams of training and validation read, directly or through others.
+std::set<std::string> trained_datasets(const core::Graph& graph) {
+  std::set<std::string> names;
+  const std::function<void(const std::string&)> reach = [&](const std::string& name) {
+    const core::Node& node = graph.at(name);
+    if (node.kind == "dataset") names.insert(name);
+    for (const std::string& input : node.inputs) reach(input);
+  };
+  for (const core::Path* const path : graph.streams()) {
+    if (path->name != "test" && path->name != "predict") reach(path->loader);
+  }
+  return names;
+}
+
+}  // namespace
+
+std::vector<std::string> class_names(const Components& components, std::string_view node, std::string_view field) {
+  return components.entering(node, "categories", "cannot tell its categories", [&] {
+    void* const ability = components.component(node).ability(Categorical::kAbility);
+    if (ability == nullptr) return std::vector<std::string>();
+    return static_cast<Categorical*>(ability)->categories(field).value_or(std::vector<std::string>());
+  });
+}
+
+core::Json trained_class_names(const Components& components) {
+  core::Json all = core::Json::object();
+  for (const std::string& name : trained_datasets(components.graph())) {
+    if (!components.graph().at(name).info->has_ability(Categorical::kAbility)) continue;
+    for (const FieldSpec& field : components.node<Dataset>(name).spec()) {
+      for (const std::string& text : class_names(components, name, field.name)) {
+        all[name][field.name].push_back(core::as_utf8(text));  // a folder's name may be any bytes
+      }
+    }
+  }
+  return all;
+}
+
+std::vector<std::string> class_names(const core::Checkpoint& checkpoint, const std::string& node,
+                                     const std::string& field) {
+  const core::Json state = checkpoint.json("state");
+  const core::Json::json_pointer place = core::Json::json_pointer() / "categories" / node / field;
+  return state.value(place, std::vector<std::string>());
+}
+
+}  // namespace tenon::engine
