@@ -78,6 +78,44 @@ class DataExamples(unittest.TestCase):
                     self.assertRegex(stated, rf"\b{re.escape(str(bound))}\b", f"{name}: {key}")
                     print(f"figure: {name} {key} {values[key]:.4f}, stated {bound}", flush=True)
                     self.assertGreaterEqual(values[key], bound, f"{name}: {key}")
+                if name in PREDICTED:
+                    PREDICTED[name](self, outcome)
+
+    def predict(self, outcome, *arguments):
+        """Without the training data, which a prediction does not need."""
+        made = self.folder / "data" / "made"
+        hidden = [(path, path.with_name("hidden")) for path in made.glob("*/train")]
+        for path, place in hidden:
+            path.rename(place)
+        try:
+            return self.run_program([PROGRAM, "predict", outcome["tested_checkpoint"], *arguments]).stdout
+        finally:
+            for path, place in hidden:
+                place.rename(path)
+
+    def figures_have_their_names_and_files(self, outcome):
+        rows = [json.loads(line) for line in self.predict(outcome).splitlines()]
+        right = [pathlib.Path(row["item"]).parent.name == row["figure"] for row in rows]
+        self.assertAlmostEqual(sum(right) / len(right), outcome["test"]["test.acc"], places=6)
+        self.assertEqual({tuple(row["probability"]) for row in rows}, {("cross", "disc", "ring")})
+        table = self.predict(outcome, "--format", "csv").splitlines()
+        self.assertEqual(table[0], "index,item,figure,probability.cross,probability.disc,probability.ring")
+        self.assertEqual(table[1].split(",")[:3], ["0", rows[0]["item"], rows[0]["figure"]])
+
+    def pixels_have_classes(self, outcome):
+        import numpy
+        from PIL import Image
+        self.predict(outcome, "--format", "npy", "--out", "predicted")
+        masks = numpy.load(self.folder / "predicted" / "masks.npy")
+        items = json.loads((self.folder / "predicted" / "items.json").read_text())
+        self.assertEqual(masks.shape, (len(items), 48, 48))
+        counts = numpy.zeros((4, 4))
+        for mask, item in zip(masks, items):
+            file = pathlib.Path(item)
+            true = Image.open(file.parents[1] / "masks" / (file.stem + ".png")).resize((48, 48), Image.Resampling.NEAREST)
+            counts += numpy.histogram2d(mask.ravel(), numpy.asarray(true).ravel(), bins=range(5))[0]
+        union = counts.sum(0) + counts.sum(1) - counts.diagonal()
+        self.assertAlmostEqual((counts.diagonal() / union).mean(), outcome["test"]["test.iou"], delta=0.02)
 
     def test_any_number_of_loader_threads_gives_the_same_bytes(self):
         for name in STATED:
@@ -102,6 +140,11 @@ class DataExamples(unittest.TestCase):
     def picture(self, name):
         return ["--out", f"{name}.png"] if name in ("image-folder", "segmentation", "tar-shards") else []
 
+
+PREDICTED = {
+    "image-folder": DataExamples.figures_have_their_names_and_files,
+    "segmentation": DataExamples.pixels_have_classes,
+}
 
 if __name__ == "__main__":
     unittest.main()
