@@ -2,7 +2,7 @@
 #include <engine/components.hpp>
 
 #include <algorithm>
-
+#include <new>
 #include <string_view>
 
 #include <ATen/ATen.h>
@@ -114,7 +114,8 @@ Components::~Components() {
   observe_.clear();
   stop_.clear();
   const bool given_up = std::ranges::any_of(callees_, [](const auto& each) { return each.second->given_up.load(); });
-  if (given_up) static_cast<void>(new auto(std::move(streams_)));  // on purpose: a thread that hangs may come back
+  if (given_up)
+    static_cast<void>(new (std::nothrow) auto(std::move(streams_)));  // on purpose: a thread that hangs may come back
   streams_.clear();
   nodes_.clear();
   while (!handles_.empty()) handles_.pop_back();

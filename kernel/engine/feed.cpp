@@ -132,8 +132,7 @@ void Feed::connect(const Collectives& ranks, c10::Device device, at::ScalarType 
   try {
     LoaderOptions options = loader_options(ranks);
     const auto remark = [messages = messages_](const std::string& text) { messages->add(text); };
-    options.sampler =
-        make_sampler(components_, path_, stream_->seed(), {params_.bad_sample.has_value(), poll, remark});
+    options.sampler = make_sampler(components_, path_, stream_->seed(), {params_.bad_sample.has_value(), poll, remark});
     loader_ = std::make_unique<Loader>(*stream_, std::move(options));
   } catch (const PlacedError&) {
     throw;

@@ -22,6 +22,26 @@ std::string visible(std::string_view text) {
   return out;
 }
 
+/// Likewise for sentences, which may quote names of files: ends of lines and tabulators stay, and characters that turn the
+/// direction of writing do not.
+std::string readable(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const std::string_view three = text.substr(i, 3);
+    const bool turns = (three >= "\u202a" && three <= "\u202e") || (three >= "\u2066" && three <= "\u2069");
+    if (turns) {
+      const int last = static_cast<unsigned char>(three[2]) & 0x3F;
+      out += fmt::format("\\u20{:02x}", (static_cast<unsigned char>(three[1]) & 0x3) * 0x40 + last);
+      i += 2;
+    } else if (text[i] == '\n' || text[i] == '\t') {
+      out += text[i];
+    } else {
+      out += visible(text.substr(i, 1));
+    }
+  }
+  return out;
+}
+
 constexpr std::string_view kBold = "\x1b[1m";
 constexpr std::string_view kRed = "\x1b[1;31m";
 constexpr std::string_view kYellow = "\x1b[1;33m";
@@ -81,7 +101,7 @@ class TextRenderer {
                                  ? std::string(to_string(diagnostic_.severity))
                                  : fmt::format("{}[{}]", to_string(diagnostic_.severity), diagnostic_.code);
     out_ += fmt::format("{}{}\n", paint(style_of(diagnostic_.severity), head, color_),
-                        paint(kBold, ": " + diagnostic_.message, color_));
+                        paint(kBold, ": " + readable(diagnostic_.message), color_));
     if (!diagnostic_.span && !diagnostic_.pointer.empty()) {
       out_ += fmt::format("  {} {}\n", paint(kBlue, "-->", color_), visible(diagnostic_.pointer));
     }
@@ -115,7 +135,7 @@ class TextRenderer {
   void underline(const Mark& mark, const Excerpt& excerpt, std::size_t shift) {
     gutter("");
     const std::string carets(excerpt.length, mark.primary ? '^' : '-');
-    const std::string label = mark.label.empty() ? std::string() : fmt::format(" {}", mark.label);
+    const std::string label = mark.label.empty() ? std::string() : fmt::format(" {}", readable(mark.label));
     out_ += fmt::format(" {}{}\n", std::string(shift + excerpt.mark, ' '),
                         paint(mark.primary ? style_of(diagnostic_.severity) : kBlue, carets + label, color_));
   }
@@ -123,7 +143,7 @@ class TextRenderer {
   void gutter(std::string_view number) { out_ += paint(kBlue, fmt::format("{:<{}} |", number, width_), color_); }
 
   void note(std::string_view text) {
-    out_ += fmt::format("{} {} {}\n", std::string(width_, ' '), paint(kBlue, "=", color_), text);
+    out_ += fmt::format("{} {} {}\n", std::string(width_, ' '), paint(kBlue, "=", color_), readable(text));
   }
 
   const Diagnostic& diagnostic_;

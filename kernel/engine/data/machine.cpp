@@ -102,7 +102,7 @@ int64_t peak_memory() {
 
 void give_way() noexcept {
   const auto self = static_cast<id_t>(gettid());  // under Linux a priority belongs to a thread
-  static_cast<void>(setpriority(PRIO_PROCESS, self, kNice));
+  static_cast<void>(setpriority(PRIO_PROCESS, self, getpriority(PRIO_PROCESS, self) + kNice));
 }
 
 }  // namespace tenon::engine

@@ -1,5 +1,6 @@
 // Runs samples through the stages and gives every failure its place.
 #include <cstring>
+#include <new>
 #include <utility>
 
 #include <fmt/format.h>
@@ -93,6 +94,10 @@ std::string Stream::place_of(const Trip& trip, const std::string& cause) const {
   return place + fmt::format(", epoch {}", trip.key.epoch);
 }
 
+/// What is no fault of a sample: another machine, or another moment, has memory and files for it. So it is never left
+/// out, and the result does not depend on that.
+bool is_of_machine(ErrorCode code) noexcept { return code == ErrorCode::kMemory || code == ErrorCode::kStorage; }
+
 /// Tells the exception that is being handled at its place. One that another stream told keeps its node.
 void Stream::fail(const Stage& stage, const Trip& trip) const {
   const auto told = [&](const std::string& cause) {
@@ -104,6 +109,10 @@ void Stream::fail(const Stage& stage, const Trip& trip) const {
     throw DataError(error.code(), told(error.what()), error.node());
   } catch (const BrokenContract& error) {
     throw DataError(ErrorCode::kPlugin, told(error.what()), stage.node);
+  } catch (const Error& error) {
+    throw DataError(is_of_machine(error.code()) ? error.code() : ErrorCode::kData, told(error.what()), stage.node);
+  } catch (const std::bad_alloc&) {
+    throw DataError(ErrorCode::kMemory, told("out of memory"), stage.node);
   } catch (...) {
     throw DataError(ErrorCode::kData, told(thrown_text()), stage.node);
   }

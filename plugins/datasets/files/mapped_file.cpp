@@ -8,17 +8,17 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <system_error>
 #include <utility>
 
 #include <files/descriptor.hpp>
+#include <files/unreadable.hpp>
 #include <tenon/error.hpp>
 
 namespace tenon::datasets {
 
 MappedFile::MappedFile(const std::filesystem::path& path, const std::string& pointer) {
   const auto fail = [&](const std::string& why) { throw Error(ErrorCode::kData, path.string() + ": " + why, pointer); };
-  const auto fail_with_errno = [&] { fail("cannot be read: " + std::generic_category().message(errno)); };
+  const auto fail_with_errno = [&] { throw unreadable(path.string(), errno, pointer); };
   // Without O_NONBLOCK a pipe would wait for somebody to write.
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.number < 0) fail_with_errno();

@@ -13,7 +13,7 @@ namespace tenon::datasets {
 /// many threads as like to. Who shortens the file meanwhile ends the process.
 class MappedFile {
  public:
-  /// \throws Error (kData) that names the file, with the pointer of the parameter that holds its path.
+  /// \throws Error (kData, or as unreadable() says) that names the file, with the pointer of the parameter that holds its path.
   MappedFile(const std::filesystem::path& path, const std::string& pointer);
   MappedFile(MappedFile&& other) noexcept;
   MappedFile& operator=(MappedFile&& other) noexcept;

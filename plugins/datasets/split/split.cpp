@@ -136,7 +136,8 @@ class Split final : public Selection {
       try {
         input.read(i, sample);
       } catch (const Error& error) {
-        throw Error(error.code(), "sample " + std::to_string(i) + " of the input: " + error.what());
+        throw Error(error.code(), "sample " + std::to_string(i) + " of the input: " + error.what() +
+                                      "; a split reads every sample once: mend or remove this one");
       }
       take(sample);
     }

@@ -9,7 +9,7 @@
 // - PNG, WebP, BMP, TIFF, PBM/PGM/PPM and JPEG 2000: alpha is dropped, not blended; palettes become their colours; grey
 //   is repeated, or made of colours as 0.299 R + 0.587 G + 0.114 B, rounded. Of 16 bits the upper 8 are kept where 8
 //   are wanted. PGM and PPM whose largest number is another than 255 or 65535 are scaled to these. Of several pages the
-//   first; animated WebP is refused.
+//   first; animated WebP is refused, and so is TIFF in whose pixels libtiff finds an error.
 // - Orientation by EXIF (JPEG, PNG, WebP); TIFF comes upright whatever is asked for.
 #pragma once
 

@@ -90,21 +90,24 @@ class JpegDecoder {
   void read_rows(const Region& region, std::byte* to, std::size_t skipped_bytes);
 
   jpeg_decompress_struct info_{};
+  bool has_header_ = false;  // of the image that is being decoded: what info_ says of its size holds
   Failure failure_{};
   Scratch pixels_;
   Scratch rows_;
 };
 
 void JpegDecoder::fail() const {
-  const std::string size = std::to_string(info_.image_width) + " x " + std::to_string(info_.image_height);
+  const std::string pixels = std::to_string(info_.image_width) + " x " + std::to_string(info_.image_height) + " pixels";
   if (failure_.code == JERR_OUT_OF_MEMORY) {
-    throw Error(ErrorCode::kMemory, "not enough memory to decode " + size + " pixels");
+    throw Error(ErrorCode::kMemory, "not enough memory to decode " + (has_header_ ? pixels : "its JPEG header"));
   }
   std::string why;
   switch (failure_.code) {
     case JWRN_JPEG_EOF:
     case JERR_INPUT_EOF:
-    case JERR_INPUT_EMPTY: why = "is cut off: the JPEG data ends before the last of its " + size + " pixels"; break;
+    case JERR_INPUT_EMPTY:
+      why = "is cut off: the JPEG data ends before " + (has_header_ ? "the last of its " + pixels : "its header does");
+      break;
     case JERR_BAD_PRECISION:
       why = "is JPEG of " + std::to_string(info_.data_precision) +
             " bits a channel, which is not read: convert it to 8, or to PNG or TIFF of 16";
@@ -116,10 +119,12 @@ void JpegDecoder::fail() const {
 }
 
 void JpegDecoder::read_header(Bytes file) {
+  has_header_ = false;
   guarded([&] {
     jpeg_mem_src(&info_, reinterpret_cast<const unsigned char*>(file.data()), file.size());
     (void)jpeg_read_header(&info_, TRUE);
   });
+  has_header_ = true;
   // A block of 8 x 8 values takes a bit at least, so a damaged size is told before memory is taken for it.
   constexpr uint64_t kMostPixelsPerByte = 64 * 8 * 8;
   const uint64_t pixels = uint64_t{info_.image_width} * info_.image_height;

@@ -13,6 +13,7 @@
 #include <decode/headers.hpp>
 #include <decode/png.hpp>
 #include <decode/portable.hpp>
+#include <decode/tiff_errors.hpp>
 #include <tenon/error.hpp>
 
 namespace tenon::image_datasets {
@@ -94,16 +95,22 @@ Raster read_raster(Bytes file, Format format, bool indices) {
     throw Error(ErrorCode::kData, "has " + std::to_string(file.size()) + " bytes: images end at 2 GiB");
   }
   const auto image = std::make_shared<cv::Mat>();
+  const TiffErrors errors;
   try {
     const cv::Mat bytes(1, static_cast<int>(file.size()), CV_8U, const_cast<std::byte*>(file.data()));
     *image = cv::imdecode(bytes, cv::IMREAD_UNCHANGED);
   } catch (const cv::Exception& error) {
-    throw Error(ErrorCode::kData, "cannot be decoded as " + name_of(format) + ": OpenCV says \"" + error.err + "\"");
+    const bool memory = error.code == cv::Error::StsNoMem;
+    throw Error(memory ? ErrorCode::kMemory : ErrorCode::kData,
+                "cannot be decoded as " + name_of(format) + ": OpenCV says \"" + error.err + "\"");
   }
+  const std::string why(errors.first());
   if (image->empty()) {
-    throw Error(ErrorCode::kData, "is cut off, damaged or of a kind of " + name_of(format) +
-                                      " that is not read: OpenCV cannot decode it");
+    throw Error(ErrorCode::kData, "is cut off, damaged or of a kind of " + name_of(format) + " that is not read: " +
+                                      (why.empty() ? "OpenCV cannot decode it" : "libtiff says \"" + why + "\""));
   }
+  // OpenCV makes pixels of what cannot be decoded, and tells nothing.
+  if (!why.empty()) throw Error(ErrorCode::kData, "is damaged: libtiff says \"" + why + "\"");
   raster.pixels = pixels_of(*image);
   raster.memory = image;
   return raster;

@@ -6,17 +6,17 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <system_error>
 
 #include <decode/pixels.hpp>
 #include <files/descriptor.hpp>
+#include <files/unreadable.hpp>
 
 namespace tenon::image_datasets {
 namespace {
 
 [[noreturn]] void fail(const std::string& why) { throw Error(ErrorCode::kData, why); }
 
-[[noreturn]] void fail_with_errno() { fail("cannot be read: " + std::generic_category().message(errno)); }
+[[noreturn]] void fail_with_errno() { throw datasets::unreadable({}, errno); }
 
 }  // namespace
 

@@ -35,6 +35,7 @@ struct Part {
   std::vector<uint32_t> sizes;
   uint64_t samples = 0;
   int64_t skipped = 0;
+  bool has_end_mark = false;
   uint64_t hash = 0;
 };
 
@@ -56,6 +57,7 @@ class Scan {
       take(member, in_small_letters(name.extension));
     }
     finish();
+    part_.has_end_mark = reader.has_end_mark();
   }
 
  private:
@@ -151,6 +153,7 @@ void ShardIndex::open(std::vector<datasets::ListedFile> shards, const Extensions
   offsets_.reserve(files);
   sizes_.reserve(files);
   for (Part& part : parts) {
+    if (!part.has_end_mark) without_end_mark_.push_back(ends_.size());
     offsets_.insert(offsets_.end(), part.offsets.begin(), part.offsets.end());
     sizes_.insert(sizes_.end(), part.sizes.begin(), part.sizes.end());
     ends_.push_back(static_cast<uint64_t>(size()) + part.samples);

@@ -38,6 +38,9 @@ class ShardIndex {
 
   [[nodiscard]] const std::vector<datasets::ListedFile>& shards() const noexcept { return shards_; }
 
+  /// Numbers of the shards that end without the mark of an archive's end, as one does that is cut off between two files.
+  [[nodiscard]] const std::vector<std::size_t>& without_end_mark() const noexcept { return without_end_mark_; }
+
   /// How many samples lacked a file and were left out.
   [[nodiscard]] int64_t skipped() const noexcept { return skipped_; }
 
@@ -51,6 +54,7 @@ class ShardIndex {
   std::vector<uint64_t> offsets_;
   std::vector<uint32_t> sizes_;
   int64_t skipped_ = 0;
+  std::vector<std::size_t> without_end_mark_;
   uint64_t hash_ = 0;
 };
 

@@ -174,7 +174,10 @@ bool TarReader::next(TarMember& member) {
     const std::span<const std::byte> block = bytes(header_at, kBlock + kHead);
     if (block.size() < kBlock) fail(header_at, "is cut off within a header: get the file again");
     const Bytes header = block.first(kBlock);
-    if (is_zero(header)) return false;
+    if (is_zero(header)) {
+      has_end_mark_ = true;
+      return false;
+    }
     if (!checksum_fits(header)) {
       fail(header_at, header_at == 0 ? "is no tar archive" : "a header is damaged: get the file again");
     }

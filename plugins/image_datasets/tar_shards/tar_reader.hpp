@@ -54,6 +54,9 @@ class TarReader {
   /// The next regular file; false at the end. \throws Error (kData) naming the archive and the place: damaged, cut off.
   bool next(TarMember& member);
 
+  /// Whether next() came upon the blocks of zeros that end an archive; else the file just ended.
+  [[nodiscard]] bool has_end_mark() const noexcept { return has_end_mark_; }
+
  private:
   /// What stands before a file's header and changes what that says.
   struct Override {
@@ -72,6 +75,7 @@ class TarReader {
   std::vector<std::byte> buffer_;
   uint64_t buffer_offset_ = 0;
   uint64_t at_ = 0;
+  bool has_end_mark_ = false;
 };
 
 /// The name in the header before a file's bytes, for messages; empty where there is none.

@@ -116,13 +116,30 @@ class TarShards final : public Dataset, public Columns, public PartialRead, publ
   }
 
   [[nodiscard]] std::vector<std::string> remarks() const override {
-    if (index_.skipped() == 0) return {};
-    return {index_.shards().front().path.string() + (index_.shards().size() > 1 ? " and other shards: " : ": ") +
-            std::to_string(index_.skipped()) + " of " + std::to_string(index_.skipped() + index_.size()) +
-            " samples lack a file and were left out (\"missing\": \"skip\")"};
+    std::vector<std::string> all;
+    if (index_.skipped() > 0) {
+      all.push_back(index_.shards().front().path.string() +
+                    (index_.shards().size() > 1 ? " and other shards: " : ": ") + std::to_string(index_.skipped()) +
+                    " of " + std::to_string(index_.skipped() + index_.size()) +
+                    " samples lack a file and were left out (\"missing\": \"skip\")");
+    }
+    if (!index_.without_end_mark().empty()) all.push_back(without_end_mark());
+    return all;
   }
 
  private:
+  /// Some writers never set the mark: then all shards lack it, so few are named.
+  [[nodiscard]] std::string without_end_mark() const {
+    constexpr std::size_t kNamed = 4;
+    const std::vector<std::size_t>& shards = index_.without_end_mark();
+    const std::size_t named = std::min(kNamed, shards.size());
+    std::string names;
+    for (std::size_t i = 0; i < named; ++i) names += (i > 0 ? ", " : "") + index_.shards()[shards[i]].path.string();
+    if (shards.size() > named) names += " and " + std::to_string(shards.size() - named) + " more";
+    return names + (shards.size() == 1 ? ": has no end-of-archive mark" : ": have no end-of-archive mark") +
+           " and may be cut off between two files: compare the size with that of the original";
+  }
+
   /// Further shards are opened for each read: a process may have some 1,000 files open.
   static constexpr std::size_t kKeptOpen = 256;
 

@@ -113,6 +113,16 @@ TEST(RenderText, AKeyCannotCommandTheTerminal) {
   EXPECT_NE(render_text(diagnostic).find("/nodes/\\u001b[31m\\u007f\n"), std::string::npos);
 }
 
+TEST(RenderText, AFileNamedInASentenceCannotCommandTheTerminal) {
+  Diagnostic diagnostic;
+  diagnostic.message = "\x1b]0;title\x07 \u202etxt.\u2066 is ümlaut\tdamaged\n  twice";
+  diagnostic.notes.emplace_back("see \x1b[31m");
+  const std::string text = render_text(diagnostic);
+  EXPECT_NE(text.find("\\u001b]0;title\\u0007 \\u202etxt.\\u2066 is ümlaut\tdamaged\n  twice\n"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("see \\u001b[31m\n"), std::string::npos) << text;
+}
+
 TEST(RenderText, ShowsSecondaryPlacesWithDashes) {
   Diagnostic diagnostic = at("{\"lr\": 1}\n{\"lr\": 2}", 11, 15);
   const Span first{diagnostic.span.source, 1, 5};

@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <new>
 #include <set>
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <engine/data/batch_fixture.hpp>
@@ -134,6 +136,22 @@ TEST_P(BadSamples, SubstitutesStandInAndFillTheBatch) {
 TEST_P(BadSamples, GiveTheSameBytesOnAnyNumberOfThreads) {
   for (const OnBadSample bad : {OnBadSample::kSkip, OnBadSample::kSubstitute}) {
     EXPECT_EQ(fakes::copy_of(make(bad, GetParam())), fakes::copy_of(make(bad, 0)));
+  }
+}
+
+TEST_P(BadSamples, AreNotThoseForWhichTheMachineHasNoMemoryOrHandles) {
+  const std::vector<std::pair<ErrorCode, std::function<void()>>> faults{
+      {ErrorCode::kMemory, [] { throw Error(ErrorCode::kMemory, "not enough memory to decode it"); }},
+      {ErrorCode::kMemory, [] { throw std::bad_alloc(); }},
+      {ErrorCode::kStorage, [] { throw Error(ErrorCode::kStorage, "Too many open files"); }}};
+  for (const auto& [code, fault] : faults) {
+    dataset_.before([&, &fault = fault](int64_t index) {
+      if (is_bad(index)) fault();
+    });
+    for (const OnBadSample bad : {OnBadSample::kSkip, OnBadSample::kSubstitute}) {
+      EXPECT_NE(error_of(code, [&] { (void)make(bad, GetParam()); }).find("\"data\" (dataset:fake), sample "),
+                std::string::npos);
+    }
   }
 }
 

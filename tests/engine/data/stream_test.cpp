@@ -23,9 +23,10 @@ using fakes::Kept;
 using fakes::node;
 using fakes::sample_of;
 
-std::string failure_of(const Dataset& dataset, std::vector<TransformNode> transforms) {
+std::string failure_of(const Dataset& dataset, std::vector<TransformNode> transforms,
+                       ErrorCode code = ErrorCode::kData) {
   const Stream stream(node(dataset), std::move(transforms), 7);
-  return error_of(ErrorCode::kData, [&] { (void)sample_of(stream, {3, 2}); });
+  return error_of(code, [&] { (void)sample_of(stream, {3, 2}); });
 }
 
 FunctionDataset vector_dataset(Spec spec, const Shape& shape) {
@@ -154,7 +155,7 @@ TEST(StreamFailure, OfATransformNamesEverythingOnce) {
 
 TEST(StreamFailure, OfADatasetNamesEverythingOnce) {
   FakeDataset dataset(9);
-  dataset.before([](int64_t) { throw Error(ErrorCode::kStorage, "a.png: 3 bytes too short"); });
+  dataset.before([](int64_t) { throw Error(ErrorCode::kConfig, "a.png: 3 bytes too short"); });
   EXPECT_EQ(failure_of(dataset, {}),
             "\"train_set\" (dataset:fake), sample 3 of \"train_set\", epoch 2: a.png: 3 bytes too short");
 }
@@ -167,7 +168,7 @@ TEST(StreamFailure, OfAnyTypeIsAnError) {
   dataset.before([](int64_t) { throw std::string("text"); });
   EXPECT_EQ(failure_of(dataset, {}).substr(0, place.size() + 20), place + "an exception of type");
   dataset.before([](int64_t) { throw std::bad_alloc(); });
-  EXPECT_EQ(failure_of(dataset, {}), place + "out of memory");
+  EXPECT_EQ(failure_of(dataset, {}, ErrorCode::kMemory), place + "out of memory");
 }
 
 TEST(StreamFailure, AFieldThatIsNotReadIsNamed) {

@@ -3,6 +3,7 @@
 Bounds: PNG, WebP, BMP, TIFF, PNM and JPEG 2000 without loss: equal to the bit, in all colours and orientations. JPEG:
 equal to the bit where Pillow's libjpeg-turbo agrees with ours, else at most JPEG_BOUND apart.
 """
+import contextlib
 import json
 import os
 import random
@@ -403,6 +404,74 @@ def damaged(folder):
         print(f"  {ending}: {len(errors)} of 500 refused, all that are cut off among them; such as {cut[-1]}")
 
 
+@contextlib.contextmanager
+def console_closed():
+    """Pillow's libtiff writes what it finds to the console."""
+    sys.stderr.flush()
+    before, nothing = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, 2)
+    try:
+        yield
+    finally:
+        os.dup2(before, 2)
+        os.close(before)
+        os.close(nothing)
+
+
+def damaged_tiff(folder):
+    """What Pillow refuses of compressed TIFF with one byte changed is refused here too, with libtiff's words."""
+    rgb = Image.fromarray(photo(61, 47, 3))
+    for compression in ("tiff_lzw", "tiff_deflate", "tiff_adobe_deflate", "lzma", "packbits"):
+        copies = folder / compression
+        copies.mkdir()
+        rgb.save(copies / "whole.tif", compression=compression)
+        whole = (copies / "whole.tif").read_bytes()
+        tags = Image.open(copies / "whole.tif").tag_v2
+        begin, size = tags[273][0], tags[279][0]
+        by_us_alone, by_pillow_too, kept = 0, 0, 0
+        for i in range(60):
+            data = bytearray(whole)
+            data[begin + i * size // 60] ^= (1, 0x80, 0xFF)[i % 3]
+            (copies / f"{i:02}.tif").write_bytes(data)
+        items = read_folder(copies)
+        check(said[-1] == "", f"damaged {compression}: told on the console: {said[-1][:300]}")
+        for name, item in items.items():
+            error = item.get("error")
+            try:
+                with console_closed():
+                    wanted = by_pillow(copies / name, "RGB")
+            except OSError:
+                check(error is not None, f"damaged {compression}: {name} is read, and Pillow refuses it")
+                check("libtiff says" in (error or "libtiff says"), f"damaged {compression}: {name}: {error}")
+                by_pillow_too += 1
+                continue
+            if name == "whole.tif":
+                check(error is None and (item["image"] == wanted).all(), f"{compression}: the whole file: {error}")
+            by_us_alone += error is not None
+            kept += error is None
+        check(by_pillow_too > 0 or compression == "packbits", f"damaged {compression}: Pillow refuses nothing")
+        print(f"  {compression}: {by_pillow_too} of 60 refused as Pillow does, {by_us_alone} here alone, {kept - 1} read")
+
+
+def damaged_after_another(folder):
+    """A JPEG that is cut off within its header is told as that, and not with the size of the image before it."""
+    Image.fromarray(photo(83, 61, 3)).save(folder / "0.jpg")
+    whole = (folder / "0.jpg").read_bytes()
+    scan = whole.index(b"\xff\xda")
+    cuts = (4, 20, 100, scan, scan + 5)
+    for i, cut in enumerate(cuts, 1):
+        (folder / f"{i}.jpg").write_bytes(whole[:cut])
+    (folder / "6.jpg").write_bytes(whole[:scan + 200])
+    for orientation in ("apply", "ignore"):
+        items = read_folder(folder, orientation=orientation)
+        check("error" not in items["0.jpg"], "the whole file is read")
+        for i, cut in enumerate(cuts, 1):
+            words = items[f"{i}.jpg"].get("error", "no error")
+            check(words.endswith("is cut off: the JPEG data ends before its header does"), f"cut at {cut}: {words}")
+        words = items["6.jpg"].get("error", "no error")
+        check("the last of its 83 x 61 pixels" in words, f"cut within the pixels: {words}")
+
+
 def mended(png):
     """A PNG file whose checksums fit its data again."""
     data, at = bytearray(png), 8
@@ -495,6 +564,8 @@ def main():
         refused(folder("refused"))
         refused_heads(folder("heads"))
         damaged(folder("damaged"))
+        damaged_tiff(folder("damaged-tiff"))
+        damaged_after_another(folder("damaged-jpeg"))
         print("regions compared:", partial(folder("partial")))
     if failures:
         print(len(failures), "failed")

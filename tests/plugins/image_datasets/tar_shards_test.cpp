@@ -234,11 +234,28 @@ TEST_F(TarShards, ArchivesThatAreWrongAreNamedWithThePlace) {
   says(damaged, {"at byte 1024: a header is damaged"});
   says(Tar().add("a.pgm", "1").add("a.cls", "1").add("a.cls", "2").text(), {"sample \"a\" has a second file of .cls"});
   says("", {"no sample has a file of each field"});
-  // The end mark may be missing, as some writers have it.
-  put(folder_ / "a.tar", whole.substr(0, whole.size() - 1024));
-  EXPECT_EQ(images_opened("tar_shards", plain())->size(), 2);
   expect_error(images_refused("tar_shards", params(image_and_label_, "none-{0..1}.tar")), ErrorCode::kData, "/paths/0",
                {"none-0.tar", "No such file"});
+}
+
+TEST_F(TarShards, AShardWithoutAnEndMarkIsReadAndNamedInARemark) {
+  const std::string whole = Tar().add("a.pgm", slope(1, 1)).add("a.cls", "1").text();
+  const auto remarks_with = [&](std::size_t cut) {
+    put(folder_ / "b.tar", whole.substr(0, whole.size() - cut));
+    const auto dataset = images_opened("tar_shards", plain());
+    EXPECT_EQ(field_of<int64_t>(*dataset, 1, "label"), (std::vector<int64_t>{1}));
+    return joined(remarks_of(*dataset));
+  };
+  put(folder_ / "a.tar", whole);
+  EXPECT_EQ(remarks_with(0), "");
+  EXPECT_EQ(remarks_with(512), "");                      // one block of the two is enough
+  for (const std::size_t cut : {1024U, 1024U + 400U}) {  // behind the last file, with and without its padding
+    EXPECT_EQ(remarks_with(cut), (folder_ / "b.tar").string() +
+                                     ": has no end-of-archive mark and may be cut off between two files: compare the "
+                                     "size with that of the original\n");
+  }
+  for (int i = 0; i < 6; ++i) put(folder_ / ("c" + std::to_string(i) + ".tar"), whole.substr(0, whole.size() - 1024));
+  EXPECT_NE(remarks_with(1024).find("c2.tar and 3 more: have no end-of-archive mark"), std::string::npos);
 }
 
 TEST_F(TarShards, FilesThatAreWrongAreNamedWhenTheyAreRead) {
