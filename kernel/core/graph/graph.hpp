@@ -140,8 +140,8 @@ struct PredictedOutput {
   std::string source;  ///< Name of a model node, or "batch".
   std::string output;
   Form form = Form::kValue;
-  std::optional<int64_t>
-      axis;  ///< Of the classes, for softmax and argmax: from 0, or from -1 backwards; else the last.
+  /// Of the classes, for softmax and argmax: from 0, or from -1 backwards; else the last.
+  std::optional<int64_t> axis;
   /// The transform or dataset, and its field, whose texts name the classes (argmax, softmax) or the values; empty when
   /// there are none.
   std::string categories;
