@@ -1,10 +1,10 @@
 // Asking for class names, and keeping them.
 #include <engine/class_names.hpp>
 
-#include <functional>
 #include <set>
 
 #include <core/json/scalars.hpp>
+#include <engine/streams.hpp>
 #include <tenon/components/fitted.hpp>
 
 namespace tenon::engine {
@@ -13,13 +13,8 @@ namespace {
 /// Those that the streams of training and validation read, directly or through others.
 std::set<std::string> trained_datasets(const core::Graph& graph) {
   std::set<std::string> names;
-  const std::function<void(const std::string&)> reach = [&](const std::string& name) {
-    const core::Node& node = graph.at(name);
-    if (node.kind == "dataset") names.insert(name);
-    for (const std::string& input : node.inputs) reach(input);
-  };
   for (const core::Path* const path : graph.streams()) {
-    if (path->name != "test" && path->name != "predict") reach(path->loader);
+    if (path->name != "test" && path->name != "predict") names.merge(datasets_of(graph, *path));
   }
   return names;
 }

@@ -2,6 +2,7 @@
 #include <engine/data_plane.hpp>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include <engine/class_names.hpp>
@@ -64,17 +65,6 @@ bool DataPlane::fitted(const core::Path& path) const {
   return std::any_of(stages.begin() + 1, stages.end(), [](const core::Node* stage) { return is_fitted(*stage); });
 }
 
-std::set<std::string> DataPlane::datasets(const core::Path& path) const {
-  std::set<std::string> names;
-  const std::function<void(const std::string&)> reach = [&](const std::string& name) {
-    const core::Node& node = graph_.at(name);
-    if (node.kind == "dataset") names.insert(name);
-    for (const std::string& input : node.inputs) reach(input);
-  };
-  reach(path.loader);
-  return names;
-}
-
 DataPlane::Outcome DataPlane::open(std::span<const core::Path* const> paths,
                                    const std::function<void(const std::string&)>& remark) {
   const bool learns = std::any_of(paths.begin(), paths.end(), [&](const core::Path* path) { return fitted(*path); });
@@ -91,9 +81,9 @@ DataPlane::Outcome DataPlane::open(std::span<const core::Path* const> paths,
   const bool trained =
       std::any_of(opened.begin(), opened.end(), [](const core::Path* path) { return path->name == "fit"; });
   if (learns && !trained) opened.push_back(&graph_.fit.path);
-  for (const core::Path* const path : opened) shared.merge(datasets(*path));
+  for (const core::Path* const path : opened) shared.merge(datasets_of(graph_, *path));
   if (alone != nullptr) {
-    const std::set<std::string> own = datasets(*alone);
+    const std::set<std::string> own = datasets_of(graph_, *alone);
     const bool apart =
         std::none_of(own.begin(), own.end(), [&](const std::string& name) { return shared.contains(name); });
     if (!apart) {

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -47,7 +46,6 @@ class DataPlane {
 
  private:
   [[nodiscard]] bool fitted(const core::Path& path) const;
-  [[nodiscard]] std::set<std::string> datasets(const core::Path& path) const;
 
   core::Graph graph_;
   Components components_;

@@ -60,8 +60,9 @@ class Predictor final : public OpenedPredictor {
         settings_(std::in_place, request_.graph.run),
         graph_(request_.graph),
         path_(graph_.predict.value().path),
-        loaded_(graph_, request_.resolved, request_.catalogue, std::array{&path_},
-                core::read_checkpoint(request_.checkpoint), naming_transforms(graph_.predict->outputs)),
+        checkpoint_(core::read_checkpoint(request_.checkpoint)),
+        loaded_(graph_, request_.resolved, request_.catalogue, std::array{&path_}, checkpoint_,
+                naming_transforms(graph_.predict->outputs)),
         components_(loaded_.components()) {
     tell_remarks(components_, std::array{&path_}, request_.remark);
     settings_.reset();
@@ -162,7 +163,7 @@ class Predictor final : public OpenedPredictor {
     if (output.categories.empty()) return {};
     const bool trained = graph_.at(output.categories).kind == "dataset" && output.source != core::kBatch;
     if (!trained) return class_names(components_, output.categories, output.categories_field);
-    return class_names(core::read_checkpoint(request_.checkpoint), output.categories, output.categories_field);
+    return class_names(checkpoint_, output.categories, output.categories_field);
   }
 
   [[nodiscard]] std::vector<PredictedColumn> describe_columns(const std::vector<at::Tensor>& columns) const {
@@ -197,6 +198,7 @@ class Predictor final : public OpenedPredictor {
   std::optional<SettingsInForce> settings_;  // while it is being opened
   const core::Graph& graph_;
   const core::Path& path_;
+  core::Checkpoint checkpoint_;
   OneRank alone_;
   Loaded loaded_;
   const Components& components_;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 
 #include <core/json/pointer.hpp>
 #include <core/schema/annotations.hpp>
@@ -55,6 +56,17 @@ std::vector<const core::Node*> stages_to(const core::Graph& graph, const core::N
 
 std::vector<const core::Node*> stages_of(const core::Graph& graph, const core::Path& path) {
   return stages_to(graph, graph.at(graph.at(path.loader).inputs.front()));
+}
+
+std::set<std::string> datasets_of(const core::Graph& graph, const core::Path& path) {
+  std::set<std::string> names;
+  const std::function<void(const std::string&)> reach = [&](const std::string& name) {
+    const core::Node& node = graph.at(name);
+    if (node.kind == "dataset") names.insert(name);
+    for (const std::string& input : node.inputs) reach(input);
+  };
+  reach(path.loader);
+  return names;
 }
 
 std::string place_of_stage(const core::Node& stage) { return stage.pointer + (stage.call.empty() ? "/use" : "/call"); }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,6 +19,9 @@ namespace tenon::engine {
 
 /// Likewise up to a dataset or transform, which is the last.
 [[nodiscard]] std::vector<const core::Node*> stages_to(const core::Graph& graph, const core::Node& last);
+
+/// The datasets that a path reads, directly or through others.
+[[nodiscard]] std::set<std::string> datasets_of(const core::Graph& graph, const core::Path& path);
 
 /// The place in the pipeline that is shown for what a stage does wrong with a sample.
 [[nodiscard]] std::string place_of_stage(const core::Node& stage);

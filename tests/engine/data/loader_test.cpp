@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <engine/data/fakes.hpp>
+#include <engine/data/loader_fixture.hpp>
 
 namespace tenon::engine {
 namespace {
@@ -22,31 +23,10 @@ using fakes::copy_of;
 using fakes::FakeDataset;
 using fakes::FunctionDataset;
 using fakes::FunctionTransform;
+using fakes::options;
+using fakes::Pipe;
 using fakes::run;
 using std::chrono::milliseconds;
-
-/// 21 samples through a random and a plain transform.
-struct Pipe {
-  explicit Pipe(int64_t items = 21)
-      : dataset(items),
-        stream({"train_set", "dataset:fake", &dataset},
-               {{"noise", "transform:noise", &noise}, {"to_float", "transform:to_float", &change}}, 7) {}
-
-  FakeDataset dataset;
-  FunctionTransform noise = fakes::noise();
-  FunctionTransform change = fakes::to_float();
-  Stream stream;
-};
-
-LoaderOptions options(int workers, int64_t prefetch = 2) {
-  LoaderOptions options;
-  options.node = "train";
-  options.batch = 4;
-  options.shuffle = true;
-  options.workers = workers;
-  options.prefetch = prefetch;
-  return options;
-}
 
 template <class Holds>
 bool soon(const Holds& holds) {

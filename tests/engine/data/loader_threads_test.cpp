@@ -12,41 +12,19 @@
 #include <vector>
 
 #include <engine/data/fakes.hpp>
+#include <engine/data/loader_fixture.hpp>
 
 namespace tenon::engine {
 namespace {
 
 using fakes::Copy;
 using fakes::copy_of;
-using fakes::FakeDataset;
-using fakes::FunctionTransform;
+using fakes::options;
+using fakes::Pipe;
 using fakes::run;
 using fakes::threads_become;
 using fakes::threads_of_process;
 using std::chrono::milliseconds;
-
-/// Samples through a random and a plain transform.
-struct Pipe {
-  explicit Pipe(int64_t items)
-      : dataset(items),
-        stream({"train_set", "dataset:fake", &dataset},
-               {{"noise", "transform:noise", &noise}, {"to_float", "transform:to_float", &change}}, 7) {}
-
-  FakeDataset dataset;
-  FunctionTransform noise = fakes::noise();
-  FunctionTransform change = fakes::to_float();
-  Stream stream;
-};
-
-LoaderOptions options(int workers, int64_t prefetch = 2) {
-  LoaderOptions options;
-  options.node = "train";
-  options.batch = 4;
-  options.shuffle = true;
-  options.workers = workers;
-  options.prefetch = prefetch;
-  return options;
-}
 
 TEST(LoaderThreads, ArePreparedOnceEach) {
   const Pipe pipe(21);
