@@ -13,12 +13,12 @@
 #include <clocale>
 #include <csignal>
 #include <exception>
-#include <iterator>
 #include <locale>
 #include <sstream>
 #include <thread>
 
 #include <tenon/components/dataset.hpp>
+#include <thread_count.hpp>
 
 namespace tenon::kernel {
 namespace {
@@ -162,21 +162,18 @@ TEST_F(ProcessTest, TrainingAndPredictingLeaveNothingBehindInTheProcess) {
 }
 
 TEST_F(ProcessTest, ThreadsThatLibtorchStartsEndWithTheCallThatNeededThem) {
-  const auto threads = [] {
-    const std::filesystem::directory_iterator tasks("/proc/self/task");
-    return std::distance(begin(tasks), end(tasks));
-  };
-  const auto before = threads();
+  const int before = test::threads_of_process();
   const Runtime runtime;
-  std::ptrdiff_t during = 0;
+  int during = 0;
   const std::vector<std::string> two_threads{"run.threads=2", "nodes.net.with.hidden=[1024,1024]",
                                              "nodes.train.with.workers=0", "fit.limit=3", "fit.epochs=1"};
   static_cast<void>(
       runtime.train(runtime.load(pipeline_file(), into("runs", two_threads)), {.observer = [&](const Event& event) {
-                      if (event.kind == Event::Kind::kRunEnd) during = threads();
+                      if (event.kind == Event::Kind::kRunEnd) during = test::threads_of_process();
                     }}));
   EXPECT_GE(during, before + 3) << "the kernel's own, the observers' and libtorch's second";
-  EXPECT_TRUE(soon([&] { return threads() == before; })) << threads() << " threads instead of " << before;
+  EXPECT_TRUE(soon([&] { return test::threads_of_process() == before; }))
+      << test::threads_of_process() << " threads instead of " << before;
 }
 
 TEST_F(ProcessTest, AnErrorLeavesNothingBehindEither) {

@@ -106,16 +106,16 @@ TEST_F(LoaderRun, BadSamplesThatAreToleratedAreToldAtTheEndOfTheirEpoch) {
 TEST_F(LoaderRun, ASampleThatDoesNotComeBackEndsTheRunWithItsName) {
   const auto begin = std::chrono::steady_clock::now();
   try {
-    run(kSmallPipeline, stalling(990, 5000, {R"(nodes.train.with.sample_timeout="100 ms")"}));
+    run(kSmallPipeline, stalling(990, 60'000, {R"(nodes.train.with.sample_timeout="1 s")"}));
     FAIL() << "nothing was thrown";
   } catch (const PlacedError& error) {
     EXPECT_EQ(error.code(), ErrorCode::kData);
     EXPECT_EQ(error.diagnostic().pointer, "/nodes/train_set/use");
     const std::string text = error.what();
     EXPECT_NE(text.find("\"train_set\" (dataset:stalling), sample 99"), std::string::npos) << text;
-    EXPECT_NE(text.find("under way for more than 0.1 s"), std::string::npos) << text;
+    EXPECT_NE(text.find("under way for more than 1 s"), std::string::npos) << text;
   }
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(4)) << "nobody waits for the sample";
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(30)) << "nobody waits for the sample";
 }
 
 TEST_F(LoaderRun, AThreadMakesItsSamplesAloneHoweverManyTrainingHas) {

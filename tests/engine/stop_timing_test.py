@@ -43,6 +43,8 @@ class StopTiming(unittest.TestCase):
             [BUILD / "bin" / "tenon", "run", "pipe.json", "--no-preflight", "--plugin-path",
              BUILD / "tests" / "plugins", *options],
             cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
         deadline = time.monotonic() + TIME_LIMIT
         while not (self.log.exists() and '"step"' in self.log.read_text()):
             self.assertIsNone(process.poll(), process.communicate()[1] if process.poll() is not None else "")

@@ -2,6 +2,7 @@
 #include <array>
 #include <chrono>
 #include <cstring>
+#include <fstream>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -75,9 +76,11 @@ class MissingFile final : public tenon::Dataset {
 struct StallingParams {
   int64_t after = 0;
   int64_t milliseconds = 5000;
+  std::string mark;
   TENON_PARAMS(StallingParams,
                tenon::field(&StallingParams::after, "after", "From this sample on each takes so long").min(0),
-               tenon::field(&StallingParams::milliseconds, "milliseconds", "How long").min(0))
+               tenon::field(&StallingParams::milliseconds, "milliseconds", "How long").min(0),
+               tenon::field(&StallingParams::mark, "mark", "A file that is there once one of them began"))
 };
 
 /// A thousand black images.
@@ -98,7 +101,10 @@ class Stalling final : public tenon::Dataset {
   [[nodiscard]] int64_t size() const override { return 1000; }
   [[nodiscard]] std::string fingerprint() const override { return "black"; }
   void read(int64_t index, tenon::Sample& out) const override {
-    if (index >= params_.after) std::this_thread::sleep_for(std::chrono::milliseconds(params_.milliseconds));
+    if (index >= params_.after) {
+      if (!params_.mark.empty()) std::ofstream(params_.mark).put('\n');
+      std::this_thread::sleep_for(std::chrono::milliseconds(params_.milliseconds));
+    }
     const std::array<int64_t, 3> shape{1, 8, 8};
     std::memset(out.allocate(0, tenon::Dtype::kUint8, shape).data, 0, 64);
     out.allocate(1, tenon::Dtype::kInt64, {}).as<int64_t>()[0] = index % 10;

@@ -19,6 +19,7 @@
 #include <tenon/components/dataset.hpp>
 #include <tenon/components/transform.hpp>
 #include <tenon/error.hpp>
+#include <thread_count.hpp>
 
 namespace tenon::engine::fakes {
 
@@ -190,16 +191,9 @@ std::string error_of(ErrorCode code, const Call& call) {
   return {};
 }
 
-/// Threads of this process, as the system counts them.
-inline int threads_of_process() {
-  int count = 0;
-  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
-    count += task.path().empty() ? 0 : 1;
-  }
-  return count;
-}
+using test::threads_of_process;
 
-/// Whether the process comes to have so many threads: one that was joined may be listed for a moment longer.
+/// Whether the process comes to have so many threads: those that retire do so beside the test.
 inline bool threads_become(int count) {
   for (int i = 0; i < 20000 && threads_of_process() != count; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));

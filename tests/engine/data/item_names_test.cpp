@@ -164,6 +164,7 @@ TEST(ItemNames, TellWhichItemOfACopiedBatchHangs) {
     options.sample_timeout = milliseconds(50);
     options.keep = hanging;
     std::promise<void> release = std::move(hanging->release);
+    const int before = fakes::threads_of_process();
     {
       Loader loader(*hanging->stream, options);
       loader.start(0, 0, 1);
@@ -174,6 +175,7 @@ TEST(ItemNames, TellWhichItemOfACopiedBatchHangs) {
           << message;
     }
     release.set_value();
+    EXPECT_TRUE(fakes::threads_become(before)) << "or the thread that was given up is counted by the next test";
   }
 }
 

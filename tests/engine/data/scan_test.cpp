@@ -228,14 +228,14 @@ class HangingScan : public testing::TestWithParam<int> {
 INSTANTIATE_TEST_SUITE_P(Threads, HangingScan, testing::Values(1, 4));
 
 TEST_P(HangingScan, NamesTheItemThatTakesTooLong) {
-  scan_.sample_timeout = std::chrono::milliseconds(50);
+  scan_.sample_timeout = std::chrono::milliseconds(500);
   EXPECT_EQ(error_of(ErrorCode::kData, [&] { read(); }),
-            "\"data\" (dataset:slow), sample 317 of \"data\": it has been under way for more than 0.05 s, the loader's "
+            "\"data\" (dataset:slow), sample 317 of \"data\": it has been under way for more than 0.5 s, the loader's "
             "\"sample_timeout\"; look at that sample and at what it is read from, or allow more time");
   expect_the_thread_to_keep_its_data();
 }
 
-TEST_P(HangingScan, EndsWithinASecondWhenThePollSaysSo) {
+TEST_P(HangingScan, EndsSoonWhenThePollSaysSo) {
   std::chrono::steady_clock::time_point asked;
   scan_.poll = [&] {
     if (!hanging_->reached) return;
@@ -243,7 +243,7 @@ TEST_P(HangingScan, EndsWithinASecondWhenThePollSaysSo) {
     throw std::runtime_error("stopped");
   };
   EXPECT_THROW(read(), std::runtime_error);
-  EXPECT_LT(std::chrono::steady_clock::now() - asked, std::chrono::seconds(1));
+  EXPECT_LT(std::chrono::steady_clock::now() - asked, std::chrono::seconds(5)) << "it hangs for ever";
   expect_the_thread_to_keep_its_data();
 }
 

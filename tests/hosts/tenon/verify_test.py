@@ -35,6 +35,12 @@ class VerifyTest(ProgramTest):
                 pass
         return running
 
+    def end(self, process):
+        """Ends a proof that a failed test left behind, and with it what it started."""
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+
     def leftovers(self):
         """Folders of proofs, and processes that run in them."""
         return self.running() + os.listdir(self.scratch)
@@ -160,6 +166,7 @@ class VerifyTest(ProgramTest):
                 process = subprocess.Popen([PROGRAM, "verify", "resume", "digits.json", *LONG], cwd=self.folder,
                                            env=self.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                            start_new_session=True)
+                self.addCleanup(self.end, process)
                 deadline = time.monotonic() + TIME_LIMIT
                 while not list(self.scratch.glob("*/straight/digits/0001/checkpoints/step-*")):
                     self.assertLess(time.monotonic(), deadline)
@@ -175,6 +182,7 @@ class VerifyTest(ProgramTest):
     def test_a_run_ends_with_the_proof_that_is_killed(self):
         process = subprocess.Popen([PROGRAM, "verify", "resume", "digits.json", *LONG], cwd=self.folder,
                                    env=self.environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(self.end, process)
         deadline = time.monotonic() + TIME_LIMIT
         while not list(self.scratch.glob("*/straight/digits/0001/checkpoints/step-*")):
             self.assertLess(time.monotonic(), deadline)
