@@ -6,10 +6,12 @@
 
 #include <core/process/parent.hpp>
 #include <host/console.hpp>
+#include <host/open_files.hpp>
 #include <host/program.hpp>
 
 int main(int argc, char** argv) {
   tenon::core::end_with_parent();
+  tenon::host::raise_open_files();
   tenon::host::Console console;
   const int code = tenon::host::run_program(std::vector<std::string>(argv, argv + argc), console);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)

@@ -67,6 +67,7 @@ std::string stop_file(std::size_t entry) { return "stop." + std::to_string(entry
 Checkpointing::Checkpointing(const Components& components, const core::RunDirectory& directory, Training& training,
                              core::Json provenance)
     : components_(components),
+      directory_(directory),
       folder_(directory.checkpoints()),
       training_(training),
       provenance_(std::move(provenance)),
@@ -129,6 +130,7 @@ std::filesystem::path Checkpointing::write(const Standing& standing) {
   const core::CheckpointRecord* const there = index_.find(training_.step_count());
   const bool gives_way = there != nullptr && there->interim && !standing.interim;
   if (there != nullptr && !gives_way) return last_path();
+  directory_.require_present();
   core::CheckpointWriter writer(folder_, training_.step_count());
   core::Json state;
   state["format"] = 1;
@@ -162,7 +164,8 @@ std::filesystem::path Checkpointing::write(const Standing& standing) {
     components_.entering(each, "state", [&] { each.handle.get().state(saver); });
     state["stop"].push_back({{"use", each.attached->use}, {"state", keep(stop_file(i), saver)}});
   }
-  if (core::Json names = trained_class_names(components_); !names.empty()) state["categories"] = std::move(names);
+  if (!class_names_) class_names_ = trained_class_names(components_);
+  if (!class_names_->empty()) state["categories"] = *class_names_;
   StateSaver position;
   training_.state(position);
   state["training"] = position.scalars();

@@ -24,7 +24,8 @@ inline constexpr const char* kTrainingFile = "training";
 /// Writes and forgets checkpoints of one run. [trainer]
 class Checkpointing {
  public:
-  /// `provenance` is what equal bytes depend on besides the pipeline: device, threads, instruction set, data.
+  /// Components, directory and training outlive it. `provenance` is what equal bytes depend on besides the pipeline:
+  /// device, threads, instruction set, data.
   Checkpointing(const Components& components, const core::RunDirectory& directory, Training& training,
                 core::Json provenance);
 
@@ -61,9 +62,11 @@ class Checkpointing {
   void retain();
 
   const Components& components_;
+  const core::RunDirectory& directory_;
   std::filesystem::path folder_;
   Training& training_;
   core::Json provenance_;
+  std::optional<core::Json> class_names_;  ///< Of the datasets, which stay open: asked for with the first checkpoint.
   core::CheckpointIndex index_;
   core::RetentionRule rule_;
 };

@@ -21,11 +21,15 @@ std::set<std::string> trained_datasets(const core::Graph& graph) {
 
 }  // namespace
 
-std::vector<std::string> class_names(const Components& components, std::string_view node, std::string_view field) {
+std::optional<std::vector<std::string>> class_names(const Components& components, std::string_view node,
+                                                    std::string_view field) {
   return components.entering(node, "categories", "cannot tell its categories", [&] {
     void* const ability = components.component(node).ability(Categorical::kAbility);
-    if (ability == nullptr) return std::vector<std::string>();
-    return static_cast<Categorical*>(ability)->categories(field).value_or(std::vector<std::string>());
+    std::optional<std::vector<std::string>> names;
+    if (ability == nullptr) return names;
+    names = static_cast<Categorical*>(ability)->categories(field);
+    if (!names && components.graph().at(node).kind == "dataset") names.emplace();
+    return names;
   });
 }
 
@@ -34,7 +38,8 @@ core::Json trained_class_names(const Components& components) {
   for (const std::string& name : trained_datasets(components.graph())) {
     if (!components.graph().at(name).info->has_ability(Categorical::kAbility)) continue;
     for (const FieldSpec& field : components.node<Dataset>(name).spec()) {
-      for (const std::string& text : class_names(components, name, field.name)) {
+      const auto names = class_names(components, name, field.name);
+      for (const std::string& text : names.value_or(std::vector<std::string>())) {
         all[name][field.name].push_back(core::as_utf8(text));  // a folder's name may be any bytes
       }
     }

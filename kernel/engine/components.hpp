@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <core/graph/graph.hpp>
@@ -66,6 +67,20 @@ class Components {
   /// Gives the observers up without destroying them: one of them is still being entered and does not come back.
   void abandon_observers();
 
+  /// What a model's network was built for.
+  struct Built {
+    Spec in;           ///< Its inputs by port.
+    std::string path;  ///< Whose they were: "fit"
+    std::string data;  ///< The stream of that path: "train"
+  };
+
+  /// Keeps or tells what the network of a model, which has a component of its own, was built for; nullptr before.
+  void note_built(const std::string& model, Built built) { built_.insert_or_assign(model, std::move(built)); }
+  [[nodiscard]] const Built* built(const std::string& model) const {
+    const auto found = built_.find(model);
+    return found == built_.end() ? nullptr : &found->second;
+  }
+
   /// Runs `body`, which enters that method of the node's component, a literal; what it throws becomes a PlacedError that
   /// names node and component, with what it was doing in between: text such as "cannot build its network", or a function
   /// that gives it, which is called only when something was thrown.
@@ -109,6 +124,7 @@ class Components {
   std::map<std::string, std::unique_ptr<StreamDataset>, std::less<>> streams_;  // by transform that a dataset reads
   std::vector<Observing> stop_;
   std::vector<Observing> observe_;
+  std::map<std::string, Built, std::less<>> built_;
 };
 
 /// The exception in flight as an Error: libtorch's own errors without their C++ backtrace, out of memory, foreign

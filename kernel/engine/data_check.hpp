@@ -11,7 +11,8 @@ namespace tenon::engine {
 ///   transforms behind a random one do not take samples without it, the look is taken before that one;
 /// - images in front of the first transform with parameters "mean" and "std": what to write there.
 /// Transforms that learn do so first. What the report says does not depend on the number of threads.
-/// \throws PlacedError where data cannot be opened or the stream is wrong. [trainer]
+/// \throws PlacedError where data cannot be opened or the stream is wrong; kMemory and kStorage where the machine has no
+/// memory or file handles for a sample, which is then none that cannot be read. [trainer]
 [[nodiscard]] DataReport check_data(const DataCheckRequest& request);
 
 }  // namespace tenon::engine

@@ -2,6 +2,7 @@
 #include <engine/data_plane.hpp>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -116,11 +117,16 @@ TransformNode DataPlane::transform(const core::Node& node) const {
 }
 
 std::vector<std::string> DataPlane::categories(const core::Node& stage, std::string_view field) const {
-  std::vector<std::string> names = class_names(components_, stage.name, field);
-  for (std::size_t i = 0; names.empty() && i < stage.inputs.size(); ++i) {
-    names = categories(graph_.at(stage.inputs[i]), field);
+  std::optional<std::vector<std::string>> names = class_names(components_, stage.name, field);
+  if (names) return *names;
+  for (const std::string& input : stage.inputs) {
+    const bool joined = stage.inputs.size() > 1;  // only datasets read several
+    if (joined && find(components_.input(input).spec(), field) == nullptr) continue;
+    std::vector<std::string> these = categories(graph_.at(input), field);
+    if (names && *names != these) return {};
+    names = std::move(these);
   }
-  return names;
+  return names.value_or(std::vector<std::string>());
 }
 
 std::vector<std::string> DataPlane::columns(const core::Node& dataset, std::string_view field) const {

@@ -37,7 +37,7 @@ class DataPlane {
   [[nodiscard]] TransformNode transform(const core::Node& node) const;
 
   /// The texts of the numbers in an integer field behind a stage, as the last transform before or else a dataset knows
-  /// them; empty where none does.
+  /// them; empty where none does, and where what a dataset joins does not agree on them.
   [[nodiscard]] std::vector<std::string> categories(const core::Node& stage, std::string_view field) const;
 
   /// Names of the elements of a dataset's field, where a parameter "fields" of it, or of a dataset that it reads, lists

@@ -228,7 +228,7 @@ struct RunOutcome {
   double samples_per_second = 0;          ///< Training alone.
   int64_t peak_memory = 0;                ///< Bytes that this process had resident at most, by the end of the run.
   std::string stopped;                    ///< Why training ended early; empty when it ran to its end.
-  std::filesystem::path last_checkpoint;  ///< The newest; empty when none was written.
+  std::filesystem::path last_checkpoint;  ///< The newest, perhaps the one gone on from; empty when there is none.
   std::filesystem::path checkpoint;       ///< The one that test and export used.
   bool checkpoint_is_best = false;
   std::map<std::string, double> validation;  ///< Of that checkpoint, by log key.

@@ -131,8 +131,14 @@ void ObserverThread::work(const std::shared_ptr<State>& state) {
   }
 }
 
-Events::Events(core::EventLog& log, ObserverThread& observers, int64_t planned, int64_t epochs)
-    : log_(&log), observers_(&observers), planned_(planned), epochs_(epochs), begin_(seconds_now()) {}
+Events::Events(const core::RunDirectory& directory, core::EventLog& log, ObserverThread& observers, int64_t planned,
+               int64_t epochs)
+    : directory_(&directory),
+      log_(&log),
+      observers_(&observers),
+      planned_(planned),
+      epochs_(epochs),
+      begin_(seconds_now()) {}
 
 double Events::elapsed() const { return seconds_now() - begin_; }
 
@@ -143,6 +149,7 @@ void Events::tell(Event::Kind kind, std::vector<std::pair<std::string, double>> 
   if (!text.empty()) fields["text"] = text;
   for (const auto& [key, value] : values) fields["values"][key] = core::number_json(value);
   log_->write(log_name(kind), step_, fields);
+  directory_->require_present();  // a line in a file without a name is lost
   post(kind, std::move(values), std::move(text));
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <core/storage/event_log.hpp>
+#include <core/storage/run_directory.hpp>
 #include <engine/components.hpp>
 #include <tenon/components/observer.hpp>
 
@@ -66,8 +67,9 @@ class Events {
   /// Tells nobody: for ranks other than the first.
   Events() = default;
 
-  /// Both outlive it.
-  Events(core::EventLog& log, ObserverThread& observers, int64_t planned, int64_t epochs);
+  /// All outlive it.
+  Events(const core::RunDirectory& directory, core::EventLog& log, ObserverThread& observers, int64_t planned,
+         int64_t epochs);
 
   /// Where training stands; part of every event that follows.
   void at(int64_t step, int64_t epoch) {
@@ -80,6 +82,7 @@ class Events {
   void set_remaining(double seconds) { remaining_ = seconds; }
   void set_speed(double samples_per_second) { samples_per_second_ = samples_per_second; }
 
+  /// \throws Error (kStorage), also where the run's directory is no longer there.
   void tell(Event::Kind kind, std::vector<std::pair<std::string, double>> values = {}, std::string text = "");
 
   /// What is about to happen, for observers alone: the log holds what has happened, which an interruption cannot undo.
@@ -88,6 +91,7 @@ class Events {
  private:
   void post(Event::Kind kind, std::vector<std::pair<std::string, double>> values, std::string text);
 
+  const core::RunDirectory* directory_ = nullptr;
   core::EventLog* log_ = nullptr;
   ObserverThread* observers_ = nullptr;
   int64_t planned_ = 0;

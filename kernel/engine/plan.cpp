@@ -56,7 +56,7 @@ namespace {
 /// Tries one path. Models that are built already are only run.
 class PathPlan {
  public:
-  PathPlan(const Components& components, const Feed& feed, const Precision& precision, std::set<std::string>& built,
+  PathPlan(Components& components, const Feed& feed, const Precision& precision, std::set<std::string>& built,
            Untried& untried)
       : components_(components), feed_(feed), precision_(precision), built_(built), untried_(untried) {}
 
@@ -141,6 +141,7 @@ class PathPlan {
     }
     components_.entering(node.name, "build", "cannot build its network",
                          [&] { components_.node<Model>(node.name).build(in); });
+    components_.note_built(node.owner(), {std::move(in), feed_.path().name, feed_.path().data});
   }
 
   /// Texts that come to a port whose types are known to leave them out: what to do is told, not that types differ.
@@ -224,7 +225,7 @@ class PathPlan {
     });
   }
 
-  const Components& components_;
+  Components& components_;
   const Feed& feed_;
   const Precision& precision_;
   OneRank ranks_;
@@ -235,7 +236,7 @@ class PathPlan {
 
 }  // namespace
 
-Untried plan_networks(const Components& components, const std::vector<const Feed*>& feeds, const Precision& precision,
+Untried plan_networks(Components& components, const std::vector<const Feed*>& feeds, const Precision& precision,
                       Tried* tried) {
   register_meta_kernels();
   std::set<std::string> built;

@@ -23,7 +23,7 @@ using Tried = std::map<std::string, Values, std::less<>>;
 /// paths, fit first; nothing is asked of other ranks. \throws PlacedError naming the node, its inputs with their shapes,
 /// and the module. [trainer]
 /// What came of it goes to `tried` by the paths' names, where it is not nullptr.
-[[nodiscard]] Untried plan_networks(const Components& components, const std::vector<const Feed*>& feeds,
+[[nodiscard]] Untried plan_networks(Components& components, const std::vector<const Feed*>& feeds,
                                     const Precision& precision, Tried* tried = nullptr);
 
 /// What an output of a tried model will be: the trial batch's axis stands for any batch, "N".

@@ -61,10 +61,14 @@ class Predictor final : public OpenedPredictor {
         graph_(request_.graph),
         path_(graph_.predict.value().path),
         checkpoint_(core::read_checkpoint(request_.checkpoint)),
-        loaded_(graph_, request_.resolved, request_.catalogue, std::array{&path_}, checkpoint_,
+        loaded_(graph_, request_.resolved, request_.catalogue, std::array{&path_}, *checkpoint_,
                 naming_transforms(graph_.predict->outputs)),
         components_(loaded_.components()) {
+    for (const core::PredictedOutput& output : graph_.predict->outputs) {
+      trained_names_.push_back(names_of_training(output));
+    }
     tell_remarks(components_, std::array{&path_}, request_.remark);
+    checkpoint_.reset();  // a run that goes on may remove it
     settings_.reset();
   }
 
@@ -158,12 +162,19 @@ class Predictor final : public OpenedPredictor {
     return rows;
   }
 
-  /// Those of a score are what training knew, of a field what it has here.
-  [[nodiscard]] std::vector<std::string> categories_of(const core::PredictedOutput& output) const {
+  /// Those of a score are what training knew, which the checkpoint tells where they are a dataset's.
+  [[nodiscard]] std::optional<std::vector<std::string>> names_of_training(const core::PredictedOutput& output) const {
+    if (output.categories.empty() || output.source == core::kBatch) return std::nullopt;
+    if (graph_.at(output.categories).kind != "dataset") return std::nullopt;
+    return class_names(*checkpoint_, output.categories, output.categories_field);
+  }
+
+  /// Those of a field are what it has here.
+  [[nodiscard]] std::vector<std::string> categories_of(std::size_t place) const {
+    const core::PredictedOutput& output = graph_.predict->outputs[place];
     if (output.categories.empty()) return {};
-    const bool trained = graph_.at(output.categories).kind == "dataset" && output.source != core::kBatch;
-    if (!trained) return class_names(components_, output.categories, output.categories_field);
-    return class_names(checkpoint_, output.categories, output.categories_field);
+    if (trained_names_[place]) return *trained_names_[place];
+    return class_names(components_, output.categories, output.categories_field).value_or(std::vector<std::string>());
   }
 
   [[nodiscard]] std::vector<PredictedColumn> describe_columns(const std::vector<at::Tensor>& columns) const {
@@ -172,7 +183,7 @@ class Predictor final : public OpenedPredictor {
       const core::PredictedOutput& output = graph_.predict->outputs[i];
       PredictedColumn column;
       column.field = row_of(columns[i], output.name);
-      column.categories = categories_of(output);
+      column.categories = categories_of(i);
       column.names_values = output.form == Form::kArgmax || !columns[i].is_floating_point();
       described.push_back(std::move(column));
     }
@@ -198,10 +209,11 @@ class Predictor final : public OpenedPredictor {
   std::optional<SettingsInForce> settings_;  // while it is being opened
   const core::Graph& graph_;
   const core::Path& path_;
-  core::Checkpoint checkpoint_;
+  std::optional<core::Checkpoint> checkpoint_;  // likewise
   OneRank alone_;
   Loaded loaded_;
   const Components& components_;
+  std::vector<std::optional<std::vector<std::string>>> trained_names_;  // by output
   Feed* feed_ = nullptr;
   bool named_ = false;  // the dataset knows what its items are called
 };

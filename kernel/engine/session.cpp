@@ -100,6 +100,7 @@ class Session {
       InterruptionPoll(request_.interruption, setup_.ranks()).together();
     } catch (const Interrupted& interrupted) {
       outcome_.interrupted = interrupted.signal;
+      note_resume_point();
       return std::move(outcome_);
     }
     const InterruptionPoll poll(request_.interruption, setup_.ranks());
@@ -108,9 +109,7 @@ class Session {
     try {
       go(poll, provenance);
     } catch (const Error& error) {
-      tell_problems();
-      events_.tell(Event::Kind::kFailure, {}, error.what());
-      finish();
+      fail(error.what());
       throw;
     }
     outcome_.peak_memory = peak_memory();
@@ -118,6 +117,17 @@ class Session {
   }
 
  private:
+  /// Interrupted before it began: a run that goes on is where it was, and a branch of it has no directory yet.
+  void note_resume_point() {
+    if (!request_.resume) return;
+    const core::ResumePoint& point = *request_.resume;
+    if (!point.branch) outcome_.directory = point.directory.path();
+    outcome_.last_checkpoint = point.checkpoint.path();
+    outcome_.first_step = point.checkpoint.step();
+    outcome_.steps = outcome_.first_step;
+    outcome_.epochs = point.checkpoint.json("state").at("training").at("epoch").get<int64_t>();
+  }
+
   void begin_records(const core::Json& provenance) {
     if (request_.resume) {
       const core::Json state = request_.resume->checkpoint.json("state");
@@ -139,7 +149,8 @@ class Session {
   void go(const InterruptionPoll& poll, const core::Json& provenance) {
     const Standing standing = restore_position();
     if (records_) {
-      events_ = Events(records_->log(), records_->observers(), setup_.training().planned(), setup_.training().epochs());
+      events_ = Events(records_->directory(), records_->log(), records_->observers(), setup_.training().planned(),
+                       setup_.training().epochs());
     }
     tell_start(standing);
     const Evaluator evaluator(setup_.components(), setup_.ranks(), setup_.precision(), poll,
@@ -150,6 +161,7 @@ class Session {
       test(evaluator);
       if (setup_.leads()) export_models(poll, provenance);
       tell_problems();
+      require_results();
       events_.tell(Event::Kind::kRunEnd, {}, outcome_.stopped.empty() ? "done" : outcome_.stopped);
       finish();
     } catch (const Interrupted& interrupted) {
@@ -297,11 +309,39 @@ class Session {
     }
   }
 
+  /// What the outcome names, and what other commands read a run by, is still there.
+  void require_results() const {
+    if (!records_) return;
+    const std::vector<std::filesystem::path> files{"log.jsonl", "config.resolved.json", outcome_.checkpoint,
+                                                   outcome_.last_checkpoint};
+    records_->directory().require_files(files);
+  }
+
   /// The log of a run that is to go on ends with its checkpoint; observers get what is left.
   void finish() {
     if (!records_) return;
     records_->log().sync();
+    drain();
+  }
+
+  void drain() {
     if (!records_->observers().drain(kObserverLimit)) setup_.components().abandon_observers();
+  }
+
+  /// Tells what ended the run as far as that can be done: it may be that nothing can be written any more.
+  void fail(const std::string& what) {
+    if (!records_) return;
+    try {
+      tell_problems();
+      events_.tell(Event::Kind::kFailure, {}, what);
+    } catch (const Error&) {
+      events_.announce(Event::Kind::kFailure, what);
+    }
+    try {
+      records_->log().sync();
+    } catch (const Error&) {  // NOLINT(bugprone-empty-catch): what ended the run comes first
+    }
+    drain();
   }
 
   const RunRequest& request_;

@@ -6,11 +6,38 @@
 #include <fmt/ranges.h>
 
 #include <core/graph/value_type.hpp>
+#include <core/text/suggest.hpp>
 #include <engine/autocast.hpp>
+#include <engine/engine.hpp>
 #include <tenon/components/model.hpp>
+#include <tenon/nn/module.hpp>
 #include <tenon/random.hpp>
 
 namespace tenon::engine {
+
+namespace {
+
+/// Axes whose size a network was not built for may have any.
+bool has_sizes(const at::Tensor& tensor, const std::vector<Dim>& wanted) {
+  if (tensor.dim() != static_cast<int64_t>(wanted.size())) return false;
+  for (std::size_t axis = 0; axis < wanted.size(); ++axis) {
+    if (wanted[axis].fixed() && wanted[axis].size != tensor.size(static_cast<int64_t>(axis))) return false;
+  }
+  return true;
+}
+
+/// A tensor as a field like another one: axes that have names there keep them.
+FieldSpec field_of(const at::Tensor& tensor, const FieldSpec& like) {
+  FieldSpec field{like.name, dtype_of(tensor.scalar_type()), {}};
+  for (int64_t axis = 0; axis < tensor.dim(); ++axis) {
+    const auto place = static_cast<std::size_t>(axis);
+    const bool named = place < like.shape.size() && !like.shape[place].fixed();
+    field.shape.push_back(named ? like.shape[place] : Dim(tensor.size(axis)));
+  }
+  return field;
+}
+
+}  // namespace
 
 std::string describe(const at::Tensor& tensor) {
   if (!tensor.defined()) return "nothing";
@@ -25,7 +52,7 @@ at::Tensor loss_weight(Loss& loss, const core::Node& node, const Tensors& batch,
 }
 
 StepGraph::StepGraph(const Components& components, const core::Path& path, const Precision* precision)
-    : components_(components), precision_(precision) {
+    : components_(components), precision_(precision), path_(path.name), data_(path.data) {
   for (const std::string& name : path.step) {
     const core::Node& node = components.graph().at(name);
     if (node.kind == "model") models_.push_back(&node);
@@ -65,8 +92,43 @@ std::string StepGraph::describe_inputs(const core::Node& node, const Values& val
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
+/// Called with what forward threw in flight.
+void StepGraph::refuse_other_sizes(const core::Node& node, const Tensors& in) const {
+  const Components::Built* const built = components_.built(node.owner());
+  if (built == nullptr) return;
+  for (const core::Wire& wire : node.wires) {
+    const FieldSpec* const wanted = find(built->in, wire.port);
+    const at::Tensor* const given = in.find(wire.port);
+    if (wanted == nullptr || given == nullptr || has_sizes(*given, wanted->shape)) continue;
+    const auto stream = [&](const std::string& path, const std::string& data) {
+      return wire.from_batch() ? fmt::format("{} of {}", core::quoted(data), path)
+                               : fmt::format("{} on {}", core::quoted(wire.source + "." + wire.output), path);
+    };
+    core::Diagnostic diagnostic = components_.resolved().error_at_value(
+        fmt::format("{}/in/{}", node.pointer, wire.port), "shape-mismatch",
+        fmt::format("{} {} port {} takes {}, as {} gives it, but {} gives {}", node.kind, core::quoted(node.name),
+                    core::quoted(wire.port), to_string(*wanted), stream(built->path, built->data), stream(path_, data_),
+                    to_string(field_of(*given, *wanted))));
+    diagnostic.label = fmt::format("let {} and {} give the same sizes", core::quoted(built->data), core::quoted(data_));
+    const Error said = current_error(ErrorCode::kPlugin);
+    const std::string module = nn::Module::last_failure();
+    diagnostic.notes.push_back(fmt::format(
+        "{}{}: {}", node.use(), module.empty() ? "" : fmt::format(", in its module \"{}\"", module), said.what()));
+    nn::Module::clear_failure();
+    throw PlacedError(std::move(diagnostic));
+  }
+}
+
 Tensors StepGraph::run_model(const core::Node& node, const Tensors& in, StepContext& context) const {
-  Tensors out = components_.node<Model>(node.name).root()(in, context);
+  Tensors out;
+  try {
+    out = components_.node<Model>(node.name).root()(in, context);
+  } catch (const c10::NotImplementedError&) {
+    throw;
+  } catch (...) {
+    if (current_error(ErrorCode::kPlugin).code() == ErrorCode::kPlugin) refuse_other_sizes(node, in);
+    throw;
+  }
   for (const Port& port : node.info->ports.out) {
     if (port.pass || port.open) continue;
     for (const std::string& name : core::port_names(port, node.with)) {

@@ -38,15 +38,20 @@ class StepGraph {
   /// The inputs that are fields of the batch alone.
   [[nodiscard]] static Tensors batch_inputs(const core::Node& node, const Tensors& batch);
 
-  /// Runs one model on inputs by port. [trainer]
+  /// Runs one model on inputs by port. \throws what it throws; PlacedError (kConfig) where its inputs have other sizes
+  /// than its network was built for, as another path's data may give them. [trainer]
   [[nodiscard]] Tensors run_model(const core::Node& node, const Tensors& in, StepContext& context) const;
 
   /// "image float32[64, 1, 8, 8] from batch.image": how errors describe what a node was given.
   [[nodiscard]] static std::string describe_inputs(const core::Node& node, const Values& values);
 
  private:
+  void refuse_other_sizes(const core::Node& node, const Tensors& in) const;
+
   const Components& components_;
   const Precision* precision_;
+  std::string path_;
+  std::string data_;
   std::vector<const core::Node*> models_;
 };
 

@@ -1,7 +1,7 @@
 // Reads samples of a stream into the sample of whoever reads it.
 #include <engine/stream_dataset.hpp>
 
-#include <string_view>
+#include <algorithm>
 #include <utility>
 
 #include <core/storage/sha256.hpp>
@@ -22,6 +22,12 @@ class Reader final : public Destination {
   const Spec& fields_;
   Sample& out_;
 };
+
+/// Asked each time: a dataset over others may know no earlier than when it is open.
+const Categorical* categorical_of(const ClassSource& source) {
+  if (source.component == nullptr) return nullptr;
+  return static_cast<const Categorical*>(source.component->ability(Categorical::kAbility));
+}
 
 }  // namespace
 
@@ -51,11 +57,26 @@ class StreamDataset::Lent {
   std::unique_ptr<Workspace> workspace_;
 };
 
-StreamDataset::StreamDataset(Stream stream, const Dataset& source, std::string identity)
-    : stream_(std::move(stream)), source_(source), identity_(std::move(identity)) {}
+StreamDataset::StreamDataset(Stream stream, const Dataset& source, std::string identity,
+                             std::vector<ClassSource> classes)
+    : stream_(std::move(stream)), source_(source), identity_(std::move(identity)), classes_(std::move(classes)) {}
 
 void* StreamDataset::ability(const char* id) noexcept {
-  return std::string_view(id) == ItemNames::kAbility ? static_cast<ItemNames*>(this) : nullptr;
+  const std::string_view wanted(id);
+  if (wanted == ItemNames::kAbility) return static_cast<ItemNames*>(this);
+  const bool knows = wanted == Categorical::kAbility && std::ranges::any_of(classes_, [](const ClassSource& source) {
+                       return categorical_of(source) != nullptr;
+                     });
+  return knows ? static_cast<Categorical*>(this) : nullptr;
+}
+
+std::optional<std::vector<std::string>> StreamDataset::categories(std::string_view field) const {
+  const Spec& fields = stream_.fields();
+  for (std::size_t i = 0; i < classes_.size(); ++i) {
+    const Categorical* const known = fields[i].name == field ? categorical_of(classes_[i]) : nullptr;
+    if (known != nullptr) return known->categories(classes_[i].field);
+  }
+  return std::nullopt;
 }
 
 std::string StreamDataset::fingerprint() const {

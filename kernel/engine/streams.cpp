@@ -4,11 +4,15 @@
 #include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <optional>
+#include <utility>
 
+#include <core/graph/value_type.hpp>
 #include <core/json/pointer.hpp>
 #include <core/schema/annotations.hpp>
 #include <core/storage/canonical_json.hpp>
 #include <engine/engine.hpp>
+#include <tenon/components/fitted.hpp>
 
 namespace tenon::engine {
 namespace {
@@ -43,6 +47,47 @@ void require_specs(const Components& components, std::span<const core::Node* con
                                         : components.node<Transform>(stage->name).spec(fields);
     });
   }
+}
+
+/// What a transform makes of a field, by its rules.
+struct Origin {
+  bool written = false;              ///< The transform gives it values of its own.
+  std::optional<std::string> field;  ///< The field whose values it has as they were, if there is just one.
+};
+
+Origin origin_of(const core::Node& transform, const Spec& in, const std::string& field) {
+  bool hands_on = false;
+  for (const Port& rule : transform.info->ports.out) {
+    if (rule.pass) {
+      hands_on = std::ranges::find(rule.except, field) == rule.except.end();
+      continue;
+    }
+    if (rule.open) {
+      hands_on = true;
+      continue;
+    }
+    const std::vector<std::string> names = core::port_names(rule, transform.with);
+    if (std::ranges::find(names, field) == names.end()) continue;
+    const std::vector<std::string> parts =
+        rule.copies.empty() ? std::vector<std::string>() : core::expand_name(rule.copies, transform.with);
+    return {true, parts.size() == 1 ? std::optional(parts.front()) : std::nullopt};
+  }
+  return {false, hands_on && find(in, field) != nullptr ? std::optional(field) : std::nullopt};
+}
+
+/// Whom to ask for the classes of a field behind all stages.
+ClassSource class_source(const Components& components, std::span<const core::Node* const> stages, const Stream& stream,
+                         std::string field) {
+  for (std::size_t i = stages.size() - 1; i > 0; --i) {
+    const core::Node& transform = *stages[i];
+    Origin origin = origin_of(transform, stream.fields_after(static_cast<int>(i) - 1), field);
+    if (origin.written && transform.info->has_ability(Categorical::kAbility)) {
+      return {&components.component(transform.name), std::move(field)};
+    }
+    if (!origin.field) return {};
+    field = *std::move(origin.field);
+  }
+  return {&components.component(stages.front()->name), std::move(field)};
 }
 
 }  // namespace
@@ -98,9 +143,13 @@ std::unique_ptr<StreamDataset> make_stream_dataset(const Components& components,
   core::Json identity = core::Json::array();
   for (const core::Node* const stage : std::span(stages).subspan(1))
     identity.push_back(identity_of(components, *stage));
-  return std::make_unique<StreamDataset>(make_stream(components, stages, 0),
-                                         components.node<Dataset>(stages.front()->name),
-                                         core::canonical_text(identity));
+  Stream stream = make_stream(components, stages, 0);
+  std::vector<ClassSource> classes;
+  for (const FieldSpec& field : stream.fields()) {
+    classes.push_back(class_source(components, stages, stream, field.name));
+  }
+  return std::make_unique<StreamDataset>(std::move(stream), components.node<Dataset>(stages.front()->name),
+                                         core::canonical_text(identity), std::move(classes));
 }
 
 }  // namespace tenon::engine

@@ -184,9 +184,8 @@ class OpenCvPainter final : public Painter {
       std::transform(bytes.begin(), bytes.end(), content.begin(), [](uint8_t byte) { return std::byte{byte}; });
       return content;
     } catch (const cv::Exception& error) {
+      if (error.code == cv::Error::StsNoMem) throw std::bad_alloc();
       throw std::runtime_error("OpenCV cannot draw the sheet: " + error.err);
-    } catch (const std::bad_alloc&) {
-      throw std::runtime_error("there is no memory for the sheet");
     }
   }
 };

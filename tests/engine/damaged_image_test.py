@@ -106,6 +106,36 @@ class DamagedImage(unittest.TestCase):
                 self.assertEqual(again, weights, "the bytes depend on the number of threads")
         self.assertNotEqual(results["skip"], results["substitute"])
 
+    def test_behind_a_cache_or_a_split_is_a_bad_sample_like_any_other(self):
+        whole = {"part": "train", "fractions": {"train": 1, "val": 0, "test": 0}}
+        between = {"lazy": ("cache", {}), "start": ("cache", {"fill": "start"}), "file": ("cache", {"path": "cached"}),
+                   "file-again": ("cache", {"path": "cached"}), "split": ("split", whole)}
+        for policy in ("skip", "substitute"):
+            allowed = {"policy": policy, "max": 2}
+            _, _, _, expected = self.run_with(allowed, f"{policy}-without")
+            for name, (use, with_) in between.items():
+                with self.subTest(policy=policy, between=name):
+                    node = json.dumps({"use": f"dataset:{use}", "in": "files", "with": with_})
+                    options = ["--set", f"+nodes.between={node}", "--set", 'nodes.sized.in="between"']
+                    code, err, messages, weights = self.run_with(allowed, f"{policy}-{name}", *options)
+                    self.assertEqual(code, 0, err)
+                    self.assertEqual(weights, expected, "the bytes are not those without it")
+                    told = [text for text in messages if text.startswith("epoch ")]
+                    self.assertEqual(len(told), 2, messages)
+                    for text in told:
+                        self.assertIn("2 samples could not be made", text)
+                        self.assertRegex(text, r"pictures/b/17\.png")
+                        self.assertRegex(text, r"pictures/a/5\.png")
+                    remarks = [text for text in messages if text not in told]
+                    if name == "lazy":
+                        self.assertEqual(remarks, [])
+                        continue
+                    self.assertEqual(len(remarks), 1, remarks)
+                    self.assertIn('dataset "between": 2 of 22 items cannot be read, the first is item', remarks[0])
+                    code, err, _, _ = self.run_with(None, f"{policy}-{name}-fails", *options)
+                    self.assertEqual(code, DATA, err)
+                    self.assertRegex(err, r"pictures/(b/17|a/5)\.png")
+
     def test_one_more_than_allowed_ends_the_run(self):
         for policy in ("skip", "substitute"):
             with self.subTest(policy):

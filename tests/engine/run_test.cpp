@@ -124,6 +124,25 @@ TEST_F(FaultyRun, AShapeThatDoesNotFitIsFoundBeforeDataIsRead) {
   EXPECT_EQ(message.find("Exception raised from"), std::string::npos) << message;
 }
 
+TEST_F(FaultyRun, DataOfAnotherShapeThanThatOfTrainingIsNoFaultOfTheModel) {
+  // A network for one channel; then validation with three.
+  const std::string coloured = R"({"use":"dataset:synthetic","with":{"split":"val","shape":[3,8,8],"field":"image"}})";
+  const PlacedError error = expect_error([&] {
+    run(kSmallPipeline,
+        {R"(nodes.net={"use":"model:cnn","in":{"image":"batch.image"},"with":{"classes":10}})",
+         "nodes.val_set=" + coloured,
+         R"(nodes.val_x={"use":"transform:copy","in":"val_set","with":{"field":"image","into":"twin"}})"});
+  });
+  EXPECT_EQ(error.code(), ErrorCode::kConfig);
+  EXPECT_EQ(error.diagnostic().code, "shape-mismatch");
+  EXPECT_EQ(error.diagnostic().pointer, "/nodes/net/in/image");
+  EXPECT_EQ(error.diagnostic().message,
+            "model \"net\" port \"image\" takes float32[N, 1, 8, 8], as \"train\" of fit gives it, but \"val\" of "
+            "validate gives float32[N, 3, 8, 8]");
+  EXPECT_NE(error.diagnostic().notes.at(0).find("model:cnn, in its module \"block1.conv\": "), std::string::npos)
+      << error.diagnostic().notes.at(0);
+}
+
 TEST_F(FaultyRun, AMissingOutputIsNamed) {
   EXPECT_NE(std::string(fault("missing_output").what()).find("\"logits\""), std::string::npos);
 }

@@ -3,6 +3,7 @@
 //                  parts PLUGIN NAME PARAMS     compares regions of all items with the whole, prints how many differ
 //                  open PLUGIN NAME PARAMS      CPU time of opening a dataset
 //                  names COUNT                  memory and time of an index of so many names, made up
+//                  cores ROOT GROUP             cores by the quotas of a control group
 //                  time PLUGIN NAME PARAMS [PART]  images a second of CPU time, whole or a region of PART of each side
 // KIND and PARAMS are JSON.
 #include <ctime>
@@ -14,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include <files/cores.hpp>
 #include <image_tool/write_jpeg.hpp>
 #include <index/name_list.hpp>
 #include <nlohmann/json.hpp>
@@ -204,10 +206,15 @@ int run(const std::vector<std::string>& words) {
   if (words.size() == 4 && words[0] == "parts") return compare_parts(words[1], words[2], words[3]);
   if (words.size() == 4 && words[0] == "open") return time_opening(words[1], words[2], words[3]);
   if (words.size() == 2 && words[0] == "names") return index_names(std::stoul(words[1]));
+  if (words.size() == 3 && words[0] == "cores") {
+    std::cout << datasets::cores_of_quota(words[1], words[2]).value_or(0) << "\n";
+    return 0;
+  }
   if (words.size() >= 4 && words[0] == "time") {
     return time_reads(words[1], words[2], words[3], words.size() > 4 ? std::stod(words[4]) : 1.0);
   }
-  std::cerr << "write FILE KIND | names COUNT | open PLUGIN NAME PARAMS | dump PLUGIN NAME PARAMS OUT | parts PLUGIN "
+  std::cerr << "write FILE KIND | names COUNT | cores ROOT GROUP | open PLUGIN NAME PARAMS | dump PLUGIN NAME PARAMS "
+               "OUT | parts PLUGIN "
                "NAME PARAMS | time PLUGIN NAME PARAMS "
                "[PART]\n";
   return 2;

@@ -126,6 +126,7 @@ constexpr ExitCode kExitCodes[]{
     {0, "no errors; without --strict there may be warnings"},
     {2, "the pipeline or the command line is wrong, or a file cannot be read"},
     {3, "a plugin that the pipeline needs is refused, or could not be opened"},
+    {10, "this process may not open as many files at a time as that takes"},
 };
 constexpr Command kCheck{
     .name = "check",

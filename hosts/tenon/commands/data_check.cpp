@@ -82,6 +82,7 @@ constexpr ExitCode kExitCodes[]{
      "missing;\n"
      "with --strict also warnings"},
     {6, "out of memory"},
+    {10, "this process may not open as many files at a time as that takes"},
 };
 constexpr Command kDataCheck{
     .name = "data check",

@@ -1,10 +1,13 @@
 // tenon data show: samples as training gets them, as a picture.
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -52,6 +55,18 @@ void tell_left_out(const engine::DataShown& shown, Console& console) {
                   fmt::join(shown.left_out, "\", \""), one ? "does" : "do"));
 }
 
+/// The name of another picture's format would be a lie. \throws UsageError.
+void require_png(const std::filesystem::path& file, const Command& command) {
+  constexpr std::array<std::string_view, 10> kOthers{".jpg",  ".jpeg", ".gif", ".bmp", ".tif",
+                                                     ".tiff", ".webp", ".svg", ".pdf", ".ppm"};
+  std::string ending = file.extension().string();
+  for (char& c : ending) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  if (std::ranges::find(kOthers, ending) == kOthers.end()) return;
+  throw UsageError({fmt::format("--out {}: the picture is a PNG; name it {}", file.string(),
+                                std::filesystem::path(file).replace_extension(".png").string())},
+                   &command);
+}
+
 int draw(const sheet::Sheet& sheet, const engine::DataShown& shown, const std::filesystem::path& file,
          Console& console) {
   const std::vector<std::byte> png = open_painter().png(sheet);
@@ -60,7 +75,7 @@ int draw(const sheet::Sheet& sheet, const engine::DataShown& shown, const std::f
     console.print(bytes);
     return 0;
   }
-  core::write_atomically(file, bytes);
+  core::write_atomically(file, bytes, core::kOutOption);
   console.print(
       fmt::format("{}: {} of \"{}\"\n", short_path(file), counted(shown.samples.size(), "sample"), shown.dataset));
   return 0;
@@ -74,6 +89,8 @@ int data_show(const Arguments& arguments, Console& console) {
     throw UsageError({"--out - would write a picture to the terminal: name a file, or lead standard output elsewhere"},
                      &arguments.command());
   }
+  if (out && out->empty()) throw UsageError({"--out needs the name of a file, or -"}, &arguments.command());
+  if (out) require_png(*out, arguments.command());
   std::vector<std::string> sets;
   if (arguments.has("seed")) {
     sets.push_back(fmt::format("run.seed={}", arguments.whole_value("seed", 0, 0, int64_t{1} << 53)));
@@ -124,7 +141,7 @@ constexpr Option kOptions[]{
     {.name = "seed", .value = "N", .help = "short for --set run.seed=N"},
     {.name = "out",
      .value = "FILE",
-     .help = "where the picture goes: PIPELINE-PART.png without it;\n"
+     .help = "where the picture, a PNG, goes: PIPELINE-PART.png without it;\n"
              "- is standard output"},
     kOverlayOption,
     kSetOption,

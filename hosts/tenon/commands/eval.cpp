@@ -98,6 +98,7 @@ constexpr ExitCode kExitCodes[]{
     {4, "data is missing or damaged"},
     {6, "out of memory"},
     {9, "no usable checkpoint, or its weights do not fit the model"},
+    {10, "this process may not open as many files at a time as that takes"},
 };
 constexpr Command kEval{
     .name = "eval",

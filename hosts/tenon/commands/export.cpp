@@ -54,7 +54,7 @@ std::filesystem::path folder_of(const Arguments& arguments, const RunPlace& plac
   std::filesystem::path folder = arguments.value("out").value_or((place.run / "exports").string());
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  if (error) throw core::storage_error("create", folder, error.value());
+  if (error) throw core::storage_error("create", folder, error.value(), core::kOutOption);
   return folder;
 }
 

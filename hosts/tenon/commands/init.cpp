@@ -58,10 +58,10 @@ void write_new(const std::filesystem::path& file, std::string_view text) {
     throw Error(ErrorCode::kConfig,
                 fmt::format("{} is there already and stays as it is; name another file with --out", file.string()));
   }
-  if (!made) throw core::storage_error("write", file, errno);
+  if (!made) throw core::storage_error("write", file, errno, core::kOutOption);
   try {
-    core::write_all(made, core::bytes_of(text), file);
-    if (const int error = made.close(); error != 0) throw core::storage_error("write", file, error);
+    core::write_all(made, core::bytes_of(text), file, core::kOutOption);
+    if (const int error = made.close(); error != 0) throw core::storage_error("write", file, error, core::kOutOption);
   } catch (...) {
     ::unlink(file.c_str());
     throw;
@@ -91,8 +91,8 @@ int init(const Arguments& arguments, Console& console) {
   write_new(file, text_for(chosen, pipeline_name(file), word));
   console.print(
       fmt::format("{}: written; its comments say what is to be put right for your data\n"
-                  "next: tenon check {}, then tenon run {}\n",
-                  name, word, word));
+                  "next: tenon check {}, then tenon data check {}, then tenon run {}\n",
+                  name, word, word, word));
   return 0;
 }
 
@@ -117,6 +117,7 @@ constexpr Command kInit{
         "tenon init\n"
         "tenon init regression\n"
         "tenon init classification --out wine.jsonc\n"
+        "tenon init image-folder --out animals.jsonc\n"
         "tenon init minimal --out - | less",
     .exit_codes = kExitCodes,
     .run = &init,

@@ -205,6 +205,7 @@ constexpr ExitCode kExitCodes[]{
     {0, "no case failed; there may be warnings"},
     {2, "FILE is missing, or nothing has that name"},
     {3, "a case failed, or the plugin is refused before it is opened"},
+    {10, "this process may not open as many files at a time as that takes"},
 };
 constexpr Command kPluginsCheck{
     .name = "plugins check",

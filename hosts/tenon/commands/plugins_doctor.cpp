@@ -195,6 +195,7 @@ constexpr ExitCode kExitCodes[]{
     {0, "all can be used; there may be warnings"},
     {2, "the command line is wrong"},
     {3, "some file cannot be used, or libtorch cannot"},
+    {10, "this process may not open as many files at a time as that takes"},
 };
 constexpr Command kPluginsDoctor{
     .name = "plugins doctor",

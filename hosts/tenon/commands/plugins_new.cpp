@@ -105,9 +105,9 @@ NewPlugin new_plugin(const Arguments& arguments, Console& console) {
 
 void write_new(const fs::path& file, std::string_view text) {
   core::FileDescriptor made(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-  if (!made) throw core::storage_error("write", file, errno);
-  core::write_all(made, core::bytes_of(text), file);
-  if (const int error = made.close(); error != 0) throw core::storage_error("write", file, error);
+  if (!made) throw core::storage_error("write", file, errno, core::kOutOption);
+  core::write_all(made, core::bytes_of(text), file, core::kOutOption);
+  if (const int error = made.close(); error != 0) throw core::storage_error("write", file, error, core::kOutOption);
 }
 
 [[noreturn]] void refuse_existing(const fs::path& folder) {
@@ -132,7 +132,7 @@ void write_plugin(const std::vector<PluginFile>& files, const fs::path& folder) 
     error = ::rename(made.c_str(), folder.c_str()) == 0 ? 0 : errno;
   }
   if (error == EEXIST || error == ENOTEMPTY) refuse_existing(folder);
-  if (error != 0) throw core::storage_error("create", folder, error);
+  if (error != 0) throw core::storage_error("create", folder, error, core::kOutOption);
 }
 
 bool has_ninja() {

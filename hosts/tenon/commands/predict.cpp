@@ -37,16 +37,31 @@ void warn_of_parts(const core::Graph& graph, const std::string& input, Console& 
   }
 }
 
-/// Predicts; an error of the dataset that --input could replace says so.
+/// What --input puts in the place of the data of the run's pipeline.
+struct Input {
+  std::string path;
+  core::Graph before;  ///< The pipeline without it.
+};
+
+/// Predicts; an error of the dataset that --input could replace, or has given a wrong path, says so.
 int64_t rows_of(engine::Engine& engine, const engine::PredictRequest& request, engine::PredictionSink& sink,
-                bool has_input) {
+                const std::optional<Input>& input) {
   try {
     return engine.predict(request, sink);
   } catch (const engine::PlacedError& error) {
     core::Diagnostic diagnostic = error.diagnostic();
     const std::string head = head_of_predict(request.graph).pointer + "/with/";
-    if (has_input || error.code() != ErrorCode::kData || !diagnostic.pointer.starts_with(head)) throw;
-    diagnostic.notes.emplace_back("--input FILE reads another file in its place; --set and --overlay change how");
+    if (error.code() != ErrorCode::kData || !diagnostic.pointer.starts_with(head)) throw;
+    if (!input) {
+      diagnostic.notes.emplace_back("--input FILE reads another file in its place; --set and --overlay change how");
+    } else if (wants_folder(input->before, input->path, diagnostic.message)) {
+      diagnostic.notes.push_back(
+          fmt::format("--input {} is one file, and {} reads a folder: put the file into a "
+                      "folder of its own, and name that",
+                      input->path, head_of_predict(request.graph).use()));
+    } else {
+      throw;
+    }
     throw engine::PlacedError(std::move(diagnostic));
   }
 }
@@ -56,11 +71,17 @@ int predict(const Arguments& arguments, Console& console) {
   const std::optional<std::string> out = arguments.value("out");
   if (format == "npy" && !out)
     throw UsageError({"--format npy writes a folder: name it with --out"}, &arguments.command());
+  for (const char* const option : {"input", "out"}) {
+    if (arguments.value(option) != "") continue;
+    throw UsageError({fmt::format("--{} needs the path of a file or folder", option)}, &arguments.command());
+  }
   const RunPlace place = find_run_place(arguments.operands().front());
   core::Catalogue catalogue = scan_plugins(arguments, console);
   Pipeline pipeline = read_run_pipeline(place, arguments, catalogue);
-  if (const std::optional<std::string> input = arguments.value("input"); input && pipeline.graph) {
-    const std::vector<std::string> sets = input_sets(*pipeline.graph, *input);
+  std::optional<Input> input;
+  if (const std::optional<std::string> path = arguments.value("input"); path && pipeline.graph) {
+    const std::vector<std::string> sets = input_sets(*pipeline.graph, *path);
+    if (pipeline.graph->predict) input = {*path, *pipeline.graph};
     pipeline = read_run_pipeline(place, arguments, catalogue, sets);
   }
   console.report(pipeline.findings, "nothing was predicted");
@@ -71,9 +92,7 @@ int predict(const Arguments& arguments, Console& console) {
                      &arguments.command());
   }
 
-  if (const std::optional<std::string> input = arguments.value("input")) {
-    warn_of_parts(*pipeline.graph, *input, console);
-  }
+  if (input) warn_of_parts(*pipeline.graph, input->path, console);
   const int unusable = require_usable_plugins(pipeline, catalogue, console, "nothing was predicted");
   if (unusable != 0) return unusable;
   const OpenedEngine opened = open_engine_for(pipeline.graph->run);
@@ -84,7 +103,7 @@ int predict(const Arguments& arguments, Console& console) {
                                        .remark = notes_to(console)};
   const auto file =
       open_prediction_file(format, out ? std::optional<std::filesystem::path>(*out) : std::nullopt, console);
-  const int64_t rows = rows_of(*opened.engine, request, *file, arguments.has("input"));
+  const int64_t rows = rows_of(*opened.engine, request, *file, input);
   file->finish();
   if (out) {
     console.complain(fmt::format("{} with the weights of {}: {}\n", counted(static_cast<std::size_t>(rows), "row"),
@@ -102,7 +121,8 @@ constexpr Option kOptions[]{
     {.name = "out", .value = "FILE", .help = "write there (a folder for npy) instead of to standard output"},
     {.name = "format",
      .value = "jsonl|csv|npy",
-     .help = "an object a line (default), a table, or one array for each output"},
+     .help = "an object a line (default), a table, or one array for each output;\n"
+             "in each of them bytes of a file's name that are no UTF-8 become U+FFFD"},
     kOverlayOption,
     kSetOption,
 };

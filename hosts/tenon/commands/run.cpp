@@ -97,7 +97,7 @@ int run(const Arguments& arguments, Console& console) {
   const engine::RunOutcome outcome = opened.engine->run(request);
 
   if (const std::optional<std::string> file = arguments.value("outcome")) {
-    core::write_atomically(*file, pretty(outcome_json(outcome)));
+    core::write_atomically(*file, pretty(outcome_json(outcome)), "--outcome");
   }
   if (outcome.interrupted != 0) {
     console.insist(interruption_notice(outcome, arguments));
@@ -132,7 +132,9 @@ constexpr ExitCode kExitCodes[]{
     {6, "out of memory"},
     {8, "an export does not compute what the model computes; no file of its name is left"},
     {9, "no usable checkpoint"},
-    {10, "a file cannot be written, or another process has the run that was to go on"},
+    {10,
+     "a file cannot be written or opened, the run's directory was removed or moved meanwhile, or another process has "
+     "the run that was to go on"},
     {75, "interrupted by SIGTERM, SIGUSR1 or SIGHUP, and saved: run again with --resume auto"},
     {130, "interrupted by SIGINT, and saved"},
 };

@@ -52,7 +52,7 @@ int schema(const Arguments& arguments, Console& console) {
     return 0;
   }
   require_schema_or_nothing(*file);
-  core::write_atomically(*file, pretty(made));
+  core::write_atomically(*file, pretty(made), core::kOutOption);
   console.print(
       fmt::format("{}: schema of {}\n", *file, whole ? counted(catalogue.ids().size(), "component") : component->id()));
   return 0;

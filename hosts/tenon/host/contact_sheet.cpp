@@ -144,6 +144,8 @@ class Composer {
       const ShownValue& value = sample.values[i];
       if (value.shape != Shape{tile.image.height, tile.image.width}) continue;
       const std::vector<double> numbers = numbers_of(shown_.fields[i].field, value, kAll);
+      if (static_cast<int64_t>(numbers.size()) < elements(value.shape))
+        continue;  // it was of another size than the image
       tile.mask.resize(numbers.size());
       for (std::size_t k = 0; k < numbers.size(); ++k) {
         tile.mask[k] = static_cast<uint8_t>(std::clamp(numbers[k], 0.0, 255.0));

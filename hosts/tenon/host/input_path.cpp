@@ -45,6 +45,17 @@ bool needs_input(const core::Graph& graph) {
          !unknown;
 }
 
+bool wants_folder(const core::Graph& before, const std::string& path, std::string_view error) {
+  std::error_code unknown;
+  if (!std::filesystem::is_regular_file(path, unknown)) return false;
+  const core::Node& head = head_of_predict(before);
+  core::Json with = head.with;
+  const std::vector<core::Json*> paths = paths_among(with, head);
+  const bool read_folder =
+      paths.size() == 1 && std::filesystem::is_directory(paths.front()->get_ref<const std::string&>(), unknown);
+  return read_folder || error.find("no folder") != std::string_view::npos;  // the former data need not be here
+}
+
 std::vector<std::string> input_sets(const core::Graph& graph, const std::string& path) {
   if (!graph.predict) return {};
   const core::Node& head = head_of_predict(graph);

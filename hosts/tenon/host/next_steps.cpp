@@ -60,8 +60,10 @@ std::string interruption_notice(const engine::RunOutcome& outcome, const Argumen
   }
   std::string line = on_run_again(arguments);
   if (arguments.has("accept")) line += ' ' + arguments.again("accept");
+  // Without a directory of its own: a branch of another run, which goes on from that very checkpoint.
+  const std::filesystem::path& place = outcome.directory.empty() ? outcome.last_checkpoint : outcome.directory;
   return fmt::format("Interrupted by {} at step {}; saved: {}\nTo go on: {} --resume {}\n", signal, outcome.steps,
-                     short_path(outcome.last_checkpoint), line, shell_word(short_path(outcome.directory)));
+                     short_path(outcome.last_checkpoint), line, shell_word(short_path(place)));
 }
 
 std::string next_steps(const engine::RunRequest& request, const engine::RunOutcome& outcome, const Arguments& arguments,

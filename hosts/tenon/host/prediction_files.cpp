@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 class TextOut {
  public:
   TextOut(std::optional<fs::path> file, Console& console) : console_(console) {
-    if (file) file_.emplace(*file);
+    if (file) file_.emplace(*file, core::kOutOption);
   }
 
   void write(const std::string& text) {
@@ -157,7 +157,7 @@ class Csv final : public PredictionFile {
     std::string text;
     for (std::size_t row = 0; row < samples.size(); ++row) {
       text += fmt::format("{}", samples[row]);
-      if (!names.empty()) text += ',' + csv_cell(names[row]);
+      if (!names.empty()) text += ',' + csv_cell(core::as_utf8(names[row]));
       for (std::size_t i = 0; i < columns.size(); ++i) {
         const auto width = static_cast<int64_t>(width_of(columns_[i]));
         const auto first = static_cast<int64_t>(row) * width;
@@ -218,7 +218,7 @@ class Npy final : public PredictionFile {
   explicit Npy(fs::path folder) : folder_(std::move(folder)) {
     std::error_code error;
     fs::create_directories(folder_, error);
-    if (error) throw core::storage_error("create", folder_, error.value());
+    if (error) throw core::storage_error("create", folder_, error.value(), core::kOutOption);
     if (!fs::is_empty(folder_, error)) {
       throw Error(ErrorCode::kStorage, fmt::format("{} is not empty: name a new folder", folder_.string()));
     }
@@ -227,12 +227,10 @@ class Npy final : public PredictionFile {
   void begin(const std::vector<engine::PredictedColumn>& columns, int64_t rows, bool named) override {
     named_ = named;
     add({.field = {"index", Dtype::kInt64, {}}, .categories = {}}, rows);
-    core::Json categories = core::Json::object();
     for (const engine::PredictedColumn& column : columns) {
       add(column, rows);
-      if (!column.categories.empty()) categories[column.field.name] = column.categories;
+      if (!column.categories.empty()) categories_[column.field.name] = column.categories;
     }
-    if (!categories.empty()) core::write_atomically(folder_ / "categories.json", pretty(categories));
   }
 
   void take(std::span<const int64_t> samples, std::span<const std::string> names,
@@ -251,14 +249,17 @@ class Npy final : public PredictionFile {
       each.file->replace_head(npy_header(each.column, rows_, each.header));
       each.file->commit();
     }
-    if (named_) core::write_atomically(folder_ / "items.json", pretty(items_));
+    if (!categories_.empty()) {
+      core::write_atomically(folder_ / "categories.json", pretty(categories_), core::kOutOption);
+    }
+    if (named_) core::write_atomically(folder_ / "items.json", pretty(items_), core::kOutOption);
   }
 
  private:
   void add(const engine::PredictedColumn& column, int64_t rows) {
     const std::string header = npy_header(column, rows);
-    files_.push_back(
-        {std::make_unique<core::AtomicFile>(folder_ / (column.field.name + ".npy")), column, header.size()});
+    files_.push_back({std::make_unique<core::AtomicFile>(folder_ / (column.field.name + ".npy"), core::kOutOption),
+                      column, header.size()});
     files_.back().file->write(header);
   }
 
@@ -273,6 +274,7 @@ class Npy final : public PredictionFile {
   int64_t rows_ = 0;
   bool named_ = false;
   core::Json items_ = core::Json::array();
+  core::Json categories_ = core::Json::object();
 };
 
 }  // namespace

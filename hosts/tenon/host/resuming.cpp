@@ -33,12 +33,17 @@ void mention_unfinished(const core::Graph& graph, Console& console) {
                                last->value("step", int64_t{0})));
 }
 
-/// --resume auto begins a new run also where all that was saved is damaged, but not without a word.
-void mention_damaged(const core::Graph& graph, Console& console) {
+/// --resume auto begins a new run also where all that was saved is damaged, or where there is nothing to go on with, but
+/// not without a word.
+void mention_new_run(const core::Graph& graph, const std::string& why, Console& console) {
   const std::vector<core::RunPlace> runs = core::list_runs(graph.run.dir, graph.name);
   if (runs.empty()) return;
   std::vector<std::string> damaged;
-  if (core::newest_checkpoint(runs.back().path / "checkpoints", damaged)) return;
+  const bool sound = core::newest_checkpoint(runs.back().path / "checkpoints", damaged).has_value();
+  if (sound || damaged.empty()) {
+    if (!why.empty()) console.report(core::Severity::kNote, "", fmt::format("a new run begins: {}", why));
+    return;
+  }
   for (const std::string& message : damaged) {
     console.report(core::Severity::kWarning, "damaged-checkpoint", message + "; a new run begins");
   }
@@ -52,10 +57,11 @@ Resuming find_resuming(const Arguments& arguments, const core::Graph& graph, con
   for (std::string& word : arguments.values("accept")) resuming.accepted.insert(std::move(word));
   core::check_accept_words(resuming.accepted, graph);
   const core::ResumeRequest request = core::parse_resume(arguments.value("resume").value_or("never"));
-  std::optional<core::ResumePoint> point = core::find_resume_point(graph.run.dir, graph.name, request);
+  std::string why_not;
+  std::optional<core::ResumePoint> point = core::find_resume_point(graph.run.dir, graph.name, request, &why_not);
   if (!point) {
     if (!arguments.has("resume")) mention_unfinished(graph, console);
-    if (request.mode == core::ResumeMode::kAuto) mention_damaged(graph, console);
+    if (request.mode == core::ResumeMode::kAuto) mention_new_run(graph, why_not, console);
     return resuming;
   }
   for (const std::string& message : point->damaged) {

@@ -103,6 +103,7 @@ void scale_boxes(ShownValue& value, double across, double down) {
   }
 }
 
+/// The shape stays that of the whole.
 void keep_beginning(const FieldSpec& field, ShownValue& value) {
   const std::size_t most = is_text(field) ? kMostText : kMostNumbers * size_of(field.dtype);
   if (value.bytes.size() <= most) return;

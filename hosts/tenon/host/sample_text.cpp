@@ -62,7 +62,8 @@ bool is_text(const FieldSpec& field) noexcept {
 }
 
 std::vector<double> numbers_of(const FieldSpec& field, const engine::ShownValue& value, std::size_t most) {
-  std::vector<double> numbers(std::min(static_cast<std::size_t>(elements(value.shape)), most));
+  const std::size_t kept = value.bytes.size() / size_of(field.dtype);  // of a reduced sample, the beginning
+  std::vector<double> numbers(std::min({static_cast<std::size_t>(elements(value.shape)), most, kept}));
   for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = number(field.dtype, value, i);
   return numbers;
 }

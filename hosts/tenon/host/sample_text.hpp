@@ -10,7 +10,7 @@
 
 namespace tenon::host {
 
-/// The elements as numbers, at most `most` of them; 16-bit floating types are widened.
+/// The elements as numbers, at most `most` of them and those that are kept; 16-bit floating types are widened.
 [[nodiscard]] std::vector<double> numbers_of(const FieldSpec& field, const engine::ShownValue& value, std::size_t most);
 
 /// A value for people: "cat", "3", "0.5317", a text as it is, "0.12 0.5 … (64)" for many numbers.

@@ -11,8 +11,8 @@ namespace tenon::host {
 void write_pages(const std::filesystem::path& folder, const std::map<std::string, std::string>& pages) {
   std::error_code failure;
   std::filesystem::create_directories(folder, failure);
-  if (failure) throw core::storage_error("make the folder", folder, failure.value());
-  for (const auto& [name, text] : pages) core::write_atomically(folder / name, text);
+  if (failure) throw core::storage_error("make the folder", folder, failure.value(), core::kOutOption);
+  for (const auto& [name, text] : pages) core::write_atomically(folder / name, text, core::kOutOption);
 }
 
 }  // namespace tenon::host

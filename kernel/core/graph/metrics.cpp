@@ -182,7 +182,7 @@ class References {
   void resolve(Json& with, const ComponentInfo& info, const std::string& pointer) {
     visit_annotated(with, info.parameters, pointer, [&](Json& value, const Json& schema, const std::string& place) {
       if (schema.contains("x-component")) resolve_nested(value, place);
-      if (schema.contains("x-path")) resolve_path(value, place);
+      if (schema.contains("x-path")) resolve_path(value, schema, place);
       const std::string reference = schema.value("x-reference", "");
       if (reference == "metric") resolve_metric(value, place);
       if (reference == "port") check_ports(value, place);
@@ -200,11 +200,24 @@ class References {
     if (inner != nullptr) resolve(*with, *inner, place + "/with");
   }
 
-  void resolve_path(Json& value, const std::string& place) {
-    if (!value.is_string() || value.get_ref<const std::string&>().empty()) return;
+  void resolve_path(Json& value, const Json& schema, const std::string& place) {
+    if (!value.is_string()) return;
+    const auto& text = value.get_ref<const std::string&>();
+    if (text.empty() && schema.value("default", Json()) == "") return;  // what none is called
+    if (text.empty()) return refuse_path(place, "a path is empty", "name a file or a folder");
+    if (text.find('\0') != std::string::npos) {
+      return refuse_path(place, "a path holds the character NUL (\\u0000), which no name of a file can", "remove it");
+    }
     if (const auto path = draft_.resolved.path(place)) {
       value = std::filesystem::absolute(*path).lexically_normal().string();
     }
+  }
+
+  void refuse_path(const std::string& place, std::string message, std::string label) {
+    if (draft_.has_error_under(place)) return;
+    Diagnostic diagnostic = draft_.at_value(place, "no-path", std::move(message));
+    diagnostic.label = std::move(label);
+    draft_.add(std::move(diagnostic));
   }
 
   void resolve_metric(Json& value, const std::string& place) {

@@ -26,7 +26,8 @@ class OutputReader {
     const std::string pointer = "/predict/outputs";
     const Json* const outputs = draft_.resolved.find(pointer);
     if (outputs == nullptr) return {};
-    if (outputs->is_object()) {
+    are_named_by_keys_ = outputs->is_object();
+    if (are_named_by_keys_) {
       for (const auto& [name, value] : outputs->items()) add(child_pointer(pointer, name), name, value);
     }
     for (std::size_t i = 0; outputs->is_array() && i < outputs->size(); ++i) {
@@ -48,6 +49,13 @@ class OutputReader {
                         fmt::format("\"axis\" is that of the classes: {} has none", name_of(output.output.form))));
   }
 
+  /// An error at an output's name: a key, a member of its own, or the whole.
+  [[nodiscard]] Diagnostic at_name(const std::string& pointer, const Json& value, std::string code,
+                                   std::string message) const {
+    if (are_named_by_keys_) return draft_.at_key(pointer, std::move(code), std::move(message));
+    return draft_.at_value(value.is_object() ? pointer + "/name" : pointer, std::move(code), std::move(message));
+  }
+
   void add(const std::string& pointer, const std::string& name, const Json& value) {
     DraftOutput each;
     each.output.name = name;
@@ -64,9 +72,14 @@ class OutputReader {
       }
       read_axis(each, pointer, value);
     }
+    if (name == "index" || name == "item") {
+      draft_.add(at_name(pointer, value, "duplicate",
+                         fmt::format("predict has an output {}, as which rows tell their sample; call it "
+                                     "otherwise",
+                                     core::quoted(name))));
+    }
     if (!names_.insert(name).second) {
-      draft_.add(draft_.at_value(value.is_object() ? pointer + "/name" : pointer, "duplicate",
-                                 fmt::format("predict has two outputs {}", core::quoted(name))));
+      draft_.add(at_name(pointer, value, "duplicate", fmt::format("predict has two outputs {}", core::quoted(name))));
     }
     if (from == nullptr || !from->is_string()) return;
     if (!follow_wire(draft_, {"\"predict\""}, each.wire, from->get<std::string>())) return;
@@ -86,6 +99,7 @@ class OutputReader {
   }
 
   Draft& draft_;
+  bool are_named_by_keys_ = false;
   std::set<std::string> names_;
   std::vector<DraftOutput> found_;
 };

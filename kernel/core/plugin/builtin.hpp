@@ -59,8 +59,10 @@ struct LoaderParams {
           .min(0)
           .max(256),
       tenon::field(&LoaderParams::prefetch, "prefetch", "Batches that are kept ready").min(1).max(64),
-      tenon::field(&LoaderParams::memory, "memory",
-                   "Memory of the batches that are kept ready, at most; where two do not fit, one is made at a time"),
+      tenon::field(
+          &LoaderParams::memory, "memory",
+          "Memory of the batches that are kept ready, at most; where two do not fit, one is made at a time; 0 B: none "
+          "is made ahead"),
       tenon::field(
           &LoaderParams::sample_timeout, "sample_timeout",
           "A sample that takes a loader thread longer ends the run with an error that names it; 0 s: no limit; "

@@ -2,7 +2,6 @@
 #include <core/plugin/dynamic_tables.hpp>
 
 #include <algorithm>
-#include <array>
 #include <optional>
 
 #include <fmt/format.h>
@@ -57,20 +56,17 @@ std::string DynamicTables::text(uint64_t offset) const {
   std::string name;
   uint64_t place = strings_ + offset;
   while (name.size() < kLongestName) {
-    const uint64_t count =
-        std::min(FilePages::kPage - place % FilePages::kPage, pages_.size() - std::min(place, pages_.size()));
-    if (count == 0) break;
-    std::array<char, FilePages::kPage> bytes{};
-    const std::span<char> piece(bytes.data(), static_cast<std::size_t>(count));
-    pages_.read(place, std::as_writable_bytes(piece));
-    const auto end = std::ranges::find(piece, '\0');
-    name.append(piece.begin(), end);
-    if (end != piece.end()) {
+    const std::span<const std::byte> bytes = pages_.piece(place);
+    if (bytes.empty()) break;
+    const std::string_view piece(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    const std::size_t end = piece.find('\0');
+    name.append(piece.substr(0, end));
+    if (end != std::string_view::npos) {
       given_ += name.size();
       if (given_ > kOverlap * (strings_size_ + FilePages::kPage)) throw damaged_tables("its names lie over each other");
       return name;
     }
-    place += count;
+    place += piece.size();
   }
   throw damaged_tables("a name does not end");
 }

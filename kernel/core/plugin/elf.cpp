@@ -49,6 +49,7 @@ OpenedFile open_library(const std::filesystem::path& path) {
   try {
     return open_for_reading(path, ErrorCode::kPlugin);
   } catch (const Error& error) {
+    if (error.code() == ErrorCode::kStorage) throw;  // this process may open no more: no fault of the file
     throw Refusal("unreadable", error.what());
   }
 }

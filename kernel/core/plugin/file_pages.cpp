@@ -17,6 +17,7 @@ FilePages::FilePages(std::filesystem::path path) : path_(std::move(path)) {
     file_ = std::move(opened.file);
     size_ = opened.size;
   } catch (const Error& error) {
+    if (error.code() == ErrorCode::kStorage) throw;  // this process may open no more: no fault of the file
     throw Refusal("unreadable", error.what());
   }
 }
@@ -46,11 +47,22 @@ void FilePages::read_file(uint64_t offset, std::span<std::byte> into) const {
   }
 }
 
+std::span<const std::byte> FilePages::piece(uint64_t offset) const {
+  if (offset >= size_) return {};
+  return std::span(page_of(offset / kPage)).subspan(static_cast<std::size_t>(offset % kPage));
+}
+
 const std::vector<std::byte>& FilePages::page_of(uint64_t number) const {
-  if (const auto found = pages_.find(number); found != pages_.end()) return found->second;
-  std::vector<std::byte> page(static_cast<std::size_t>(std::min(kPage, size_ - number * kPage)));
-  read_file(number * kPage, page);
-  return pages_.emplace(number, std::move(page)).first->second;
+  if (latest_page_ != nullptr && latest_ == number) return *latest_page_;
+  auto found = pages_.find(number);
+  if (found == pages_.end()) {
+    std::vector<std::byte> page(static_cast<std::size_t>(std::min(kPage, size_ - number * kPage)));
+    read_file(number * kPage, page);
+    found = pages_.emplace(number, std::move(page)).first;
+  }
+  latest_ = number;
+  latest_page_ = &found->second;
+  return *latest_page_;
 }
 
 }  // namespace tenon::core

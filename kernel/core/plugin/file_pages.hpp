@@ -27,6 +27,10 @@ class FilePages {
   /// Fills `into` with the bytes from `offset` on. \throws Refusal ("truncated", "unreadable").
   void read(uint64_t offset, std::span<std::byte> into) const;
 
+  /// The bytes from `offset` to the end of its page, or of the file, which are kept as long as this; none behind the
+  /// file's end. \throws Refusal ("unreadable").
+  [[nodiscard]] std::span<const std::byte> piece(uint64_t offset) const;
+
  private:
   void read_file(uint64_t offset, std::span<std::byte> into) const;
   [[nodiscard]] const std::vector<std::byte>& page_of(uint64_t number) const;
@@ -35,6 +39,8 @@ class FilePages {
   FileDescriptor file_;
   uint64_t size_ = 0;
   mutable std::unordered_map<uint64_t, std::vector<std::byte>> pages_;
+  mutable uint64_t latest_ = 0;
+  mutable const std::vector<std::byte>* latest_page_ = nullptr;  // mostly asked for again
 };
 
 }  // namespace tenon::core

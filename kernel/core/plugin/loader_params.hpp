@@ -85,13 +85,15 @@ struct BadSampleParams {
   BadSamplePolicy policy = BadSamplePolicy::kSkip;
   int64_t max = 1;  ///< Within an epoch, on each rank; one more ends the run.
 
-  TENON_PARAMS(BadSampleParams,
-               tenon::field(&BadSampleParams::policy, "policy",
-                            "skip: the batch is smaller; substitute: another sample of the epoch in its place")
-                   .required(),
-               tenon::field(&BadSampleParams::max, "max", "Bad samples of an epoch on a rank; one more ends the run")
-                   .required()
-                   .min(1))
+  TENON_PARAMS(
+      BadSampleParams,
+      tenon::field(&BadSampleParams::policy, "policy",
+                   "skip: the batch is smaller; substitute: another sample of the epoch in its place, the first that "
+                   "can be made of up to 8; where none can, the run ends")
+          .required(),
+      tenon::field(&BadSampleParams::max, "max", "Bad samples of an epoch on a rank; one more ends the run")
+          .required()
+          .min(1))
 };
 
 /// The parameters above, as members of LoaderParams:

@@ -184,8 +184,9 @@ class Examination {
   };
 
   static Found first_in(const Libraries& scope, const DynamicSymbol& symbol) {
+    const SoughtSymbol sought(symbol.name, symbol.version);
     for (const DynamicImage* const each : scope) {
-      if (const Definition found = each->find(symbol.name, symbol.version); found != Definition::kNone) {
+      if (const Definition found = each->find(sought); found != Definition::kNone) {
         return {each, found};
       }
     }

@@ -35,6 +35,9 @@ uint32_t sysv_hash_of(std::string_view name) noexcept {
 
 }  // namespace
 
+SoughtSymbol::SoughtSymbol(std::string_view sought, std::string_view of_version) noexcept
+    : name(sought), version(of_version), gnu_hash(gnu_hash_of(sought)) {}
+
 struct DynamicImage::State {
   explicit State(const std::filesystem::path& path);
 
@@ -42,7 +45,7 @@ struct DynamicImage::State {
   [[nodiscard]] uint64_t count_symbols() const;
   [[nodiscard]] std::unordered_set<uint32_t> relocated() const;
   [[nodiscard]] Definition fits(uint32_t index, std::string_view name, std::string_view version) const;
-  [[nodiscard]] Definition find_gnu(std::string_view name, std::string_view version) const;
+  [[nodiscard]] Definition find_gnu(const SoughtSymbol& symbol) const;
   [[nodiscard]] Definition find_sysv(std::string_view name, std::string_view version) const;
 
   DynamicTables tables;
@@ -143,9 +146,9 @@ Definition DynamicImage::State::fits(uint32_t index, std::string_view name, std:
   return own->second == version ? found : Definition::kNone;
 }
 
-Definition DynamicImage::State::find_gnu(std::string_view name, std::string_view version) const {
+Definition DynamicImage::State::find_gnu(const SoughtSymbol& symbol) const {
   constexpr uint32_t kBits = 64;
-  const uint32_t hash = gnu_hash_of(name);
+  const uint32_t hash = symbol.gnu_hash;
   const uint64_t word = bloom[(hash / kBits) % bloom.size()];
   if (((word >> (hash % kBits)) & (word >> ((hash >> (shift % 32)) % kBits)) & 1) == 0) return Definition::kNone;
   auto index = tables.at<uint32_t>(bucket_table + uint64_t{hash % buckets} * sizeof(uint32_t));
@@ -154,7 +157,7 @@ Definition DynamicImage::State::find_gnu(std::string_view name, std::string_view
   while (true) {
     const auto link = tables.at<uint32_t>(chain_table + uint64_t{index - first} * sizeof(uint32_t));
     if ((link | 1) == (hash | 1)) {
-      if (const Definition found = fits(index, name, version); found != Definition::kNone) return found;
+      if (const Definition found = fits(index, symbol.name, symbol.version); found != Definition::kNone) return found;
     }
     if ((link & 1) != 0) return Definition::kNone;
     ++index;
@@ -204,10 +207,10 @@ const std::vector<DynamicSymbol>& DynamicImage::defined() const {
 const std::vector<DemandedVersion>& DynamicImage::demanded_versions() const { return state_->tables.demanded; }
 const std::vector<std::string>& DynamicImage::offered_versions() const { return state_->tables.offered; }
 
-Definition DynamicImage::find(std::string_view name, std::string_view version) const {
+Definition DynamicImage::find(const SoughtSymbol& symbol) const {
   if (state_->tables.symbols == 0) return Definition::kNone;
-  if (!state_->bloom.empty()) return state_->find_gnu(name, version);
-  return state_->buckets == 0 ? Definition::kNone : state_->find_sysv(name, version);
+  if (!state_->bloom.empty()) return state_->find_gnu(symbol);
+  return state_->buckets == 0 ? Definition::kNone : state_->find_sysv(symbol.name, symbol.version);
 }
 
 }  // namespace tenon::core

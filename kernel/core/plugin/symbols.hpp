@@ -27,6 +27,15 @@ enum class Definition {
   kStrong,
 };
 
+/// A name, and a version unless that is empty, to look for in many libraries: hashed once. The texts outlive it.
+struct SoughtSymbol {
+  explicit SoughtSymbol(std::string_view sought, std::string_view of_version = {}) noexcept;
+
+  std::string_view name;
+  std::string_view version;
+  uint32_t gnu_hash = 0;
+};
+
 /// A 64-bit ELF library by its program headers, in small plain reads: nothing of it is mapped, and of a library of
 /// hundreds of megabytes a few pages are read. Every number in the file is distrusted. One thread at a time.
 /// Constructor and members throw Refusal with the reasons of ElfFile.
@@ -61,7 +70,10 @@ class DynamicImage {
 
   /// What the loader would find here for that name and version (empty: none was asked for). Through the library's hash
   /// table.
-  [[nodiscard]] Definition find(std::string_view name, std::string_view version = {}) const;
+  [[nodiscard]] Definition find(std::string_view name, std::string_view version = {}) const {
+    return find(SoughtSymbol(name, version));
+  }
+  [[nodiscard]] Definition find(const SoughtSymbol& symbol) const;
 
  private:
   struct State;

@@ -66,10 +66,9 @@ std::vector<std::string> environment_for_child(const ChildSetup& setup) {
   if (setup.environment) {
     variables = *setup.environment;
   } else {
-    for (char** each = environ; *each != nullptr; ++each) {
-      if (!std::string_view(*each).starts_with(prefix)) variables.emplace_back(*each);
-    }
+    for (char** each = environ; *each != nullptr; ++each) variables.emplace_back(*each);
   }
+  std::erase_if(variables, [&](const std::string& variable) { return variable.starts_with(prefix); });
   variables.push_back(prefix + std::to_string(::getpid()));
   return variables;
 }

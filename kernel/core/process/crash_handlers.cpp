@@ -4,6 +4,7 @@
 #include <cxxabi.h>
 #include <dlfcn.h>
 #include <execinfo.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -19,6 +20,8 @@
 
 #include <core/process/breadcrumb.hpp>
 #include <core/process/crash_report.hpp>
+#include <core/process/crash_text.hpp>
+#include <core/process/mapped_file_at.hpp>
 #include <core/process/plugin_ranges.hpp>
 
 namespace tenon::core {
@@ -36,9 +39,11 @@ std::atomic<bool> are_installed{false};
 std::atomic<pid_t> process{0};
 std::atomic<pid_t> crashing{0};  // the thread whose crash is handled
 std::atomic<Stage> stage{Stage::kCalm};
-Crash crash;  // filled by that thread alone, as are the two below
+Crash crash;  // filled by that thread alone, as are those below
 std::array<uintptr_t, kFramesAtMost + 2> frames;
 std::array<char, 2048> exception_text;
+std::array<char, kMappedPathRoom> mapped_path;
+std::array<char, kMappedPathRoom + 256> mapped_text;
 
 /// Where a thread was.
 struct Registers {
@@ -75,9 +80,28 @@ std::string_view detail_of(const siginfo_t& info, const Registers& at) noexcept 
     return "stack overflow";
   }
   if (info.si_signo == SIGFPE && info.si_code == FPE_INTDIV) return "integer division by zero";
-  if (info.si_signo == SIGBUS && info.si_code == BUS_ADRERR) return "a file that is mapped became shorter";
+  if (info.si_signo == SIGBUS && info.si_code == BUS_ADRERR)
+    return "a file that is mapped became shorter, or its disk failed";
   if (info.si_signo == SIGILL && info.si_code > 0) return "an instruction that this CPU does not have";
   return {};
+}
+
+/// Which file it was, and whether it lacks what was read: else it is there, and the system could not bring it.
+void name_mapped_file() noexcept {
+  const MappedPlace place = mapped_file_at(crash.address, mapped_path);
+  if (place.path.empty()) return;
+  CrashText text(mapped_text);
+  text.plain(place.path);
+  struct stat status = {};
+  if (::stat(place.path.data(), &status) != 0) {
+    text << ", which is mapped, became shorter, or its disk failed";
+  } else if (status.st_size <= place.offset) {
+    text << ", which is mapped, became shorter: it ends at byte " << int64_t{status.st_size} << ", and byte "
+         << place.offset << " was read";
+  } else {
+    text << ", which is mapped, cannot be read from its disk at byte " << place.offset;
+  }
+  crash.detail = text.text();
 }
 
 /// The kernel says which address only for an access, and not for one that no pointer can hold.
@@ -171,6 +195,7 @@ extern "C" void tenon_on_crash(int signal, siginfo_t* info, void* context) {
   crash.at_address = has_address(*info);
   crash.address = reinterpret_cast<uintptr_t>(info->si_addr);
   find_frames(at.program_counter, note_place(at));
+  if (signal == SIGBUS && info->si_code == BUS_ADRERR) name_mapped_file();
   tell_and_end();
 }
 

@@ -173,7 +173,7 @@ class Setter {
     if (holder.is_array()) {
       const std::optional<std::size_t> index = array_index(segment.key);
       if (index && *index < holder.elements.size()) return &holder.elements[*index];
-      report_index(holder, segment, parent);
+      report_index(holder, i, parent);
       return nullptr;
     }
     if (Tree* found = holder.find(segment.key)) return found;
@@ -220,7 +220,7 @@ class Setter {
     const Segment& last = path_.back();
     const std::optional<std::size_t> index = array_index(last.key);
     const bool appends = adds_ && index == list.elements.size();
-    if (!index || (*index >= list.elements.size() && !appends)) return report_index(list, last, parent);
+    if (!index || (*index >= list.elements.size() && !appends)) return report_index(list, path_.size() - 1, parent);
     if (value.is_null()) {
       if (!appends) list.elements.erase(list.elements.begin() + static_cast<std::ptrdiff_t>(*index));
       return;
@@ -250,10 +250,34 @@ class Setter {
     return false;
   }
 
-  void report_index(const Tree& list, const Segment& segment, const std::string& parent) {
+  /// How to write the path to the element that has a name, or is a text, where the path has that name from its part `i`
+  /// on, dots within it included; empty where there is none.
+  [[nodiscard]] std::string hint_of_name(const Tree& list, std::size_t i, const std::string& parent) const {
+    const std::string_view path = text().substr(0, value_begin_ - 1);
+    for (std::size_t element = 0; element < list.elements.size(); ++element) {
+      const Tree& each = list.elements[element];
+      const Tree* const member = each.is_object() ? each.find("name") : &each;
+      const std::string* const name = member == nullptr ? nullptr : member->text();
+      if (name == nullptr) continue;
+      const std::string_view from = path.substr(path_[i].span.begin);
+      if (!from.starts_with(*name) || (from.size() > name->size() && from[name->size()] != '.')) continue;
+      const std::string place = fmt::format("{}.{}", dotted_path(parent), element);
+      const std::string_view rest = from.substr(name->size());
+      if (each.is_object() || rest.empty()) return fmt::format("the element of that name is {}{}", place, rest);
+      return fmt::format("{} is the text {} and holds nothing by name: set the whole of it", place,
+                         core::quoted(*name));
+    }
+    return {};
+  }
+
+  void report_index(const Tree& list, std::size_t i, const std::string& parent) {
+    const Segment& segment = path_[i];
     const std::size_t size = list.elements.size();
-    std::string label = size == 0 ? "it is empty" : fmt::format("its elements are 0 to {}", size - 1);
-    if (!adds_) label += fmt::format("; +{}.{} adds one", dotted_path(parent), size);
+    std::string label = hint_of_name(list, i, parent);
+    if (label.empty()) {
+      label = size == 0 ? "it is empty" : fmt::format("its elements are 0 to {}", size - 1);
+      if (!adds_) label += fmt::format("; +{}.{} adds one", dotted_path(parent), size);
+    }
     Diagnostic diagnostic = error(
         segment.span.begin, segment.span.end,
         fmt::format("the list {} has no element {}", dotted_path(parent), core::quoted(segment.key)), std::move(label));

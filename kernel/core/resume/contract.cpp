@@ -137,18 +137,48 @@ void add_optimizers_of_new_models(const Graph& graph, std::vector<Change>& chang
   }
 }
 
-std::string shortened(const std::optional<Json>& value) {
-  constexpr std::size_t kLongest = 32;
-  if (!value) return "(absent)";
-  std::string text = value->dump(-1, ' ', false, Json::error_handler_t::replace);
-  if (count_code_points(text) <= kLongest) return text;
+constexpr std::size_t kLongest = 32;  // characters of a value that are shown
+
+bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; }
+
+/// So many characters from `begin` on, with "…" for what is left out on either side.
+std::string part_of(const std::string& text, std::size_t begin) {
+  const std::size_t most = begin > 0 ? kLongest - 1 : kLongest;
+  std::string part = begin > 0 ? "…" : "";
+  const std::string rest = text.substr(begin);
+  if (count_code_points(rest) <= most) return part + rest;
   std::size_t end = 0;
-  for (std::size_t count = 0; count < kLongest - 1; ++count) {
+  for (std::size_t count = 0; count < most - 1; ++count) {
     do {
       ++end;
-    } while ((static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U);
+    } while (continues_character(rest[end]));
   }
-  return text.substr(0, end) + "…";
+  return part + rest.substr(0, end) + "…";
+}
+
+std::string text_of(const std::optional<Json>& value) {
+  return value ? value->dump(-1, ' ', false, Json::error_handler_t::replace) : "(absent)";
+}
+
+/// Where to begin, so that the part of two long texts that is shown differs: a little before they do.
+std::size_t begin_of_difference(const std::string& a, const std::string& b) {
+  constexpr std::size_t kBefore = 6;
+  const auto common = static_cast<std::size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
+  if (count_code_points(std::string_view(a).substr(0, common)) < kLongest - 2) return 0;
+  std::size_t begin = common;
+  for (std::size_t count = 0; count < kBefore;) {
+    --begin;
+    if (!continues_character(a[begin])) ++count;
+  }
+  return begin;
+}
+
+/// "before → after"; long values shortened to where they differ.
+std::string both(const Change& change) {
+  const std::string before = text_of(change.before);
+  const std::string after = text_of(change.after);
+  const std::size_t begin = begin_of_difference(before, after);
+  return fmt::format("{} → {}", part_of(before, begin), part_of(after, begin));
 }
 
 std::string outcome(const Change& change) {
@@ -242,7 +272,7 @@ std::string render(std::span<const Change> changes) {
   for (const Change& change : changes) {
     Row row{dotted_path(change.pointer), "", outcome(change)};
     if (change.before || change.after) {
-      row.values = fmt::format("{} → {}", shortened(change.before), shortened(change.after));
+      row.values = both(change);
     }
     place_width = std::max(place_width, count_code_points(row.place));
     values_width = std::max(values_width, count_code_points(row.values));

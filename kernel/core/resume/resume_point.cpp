@@ -56,7 +56,9 @@ std::string listed(std::span<const std::string> damaged) {
   return damaged.empty() ? "it has none" : fmt::format("none verifies: {}", fmt::join(damaged, "; "));
 }
 
-std::optional<ResumePoint> in_newest_run(const fs::path& runs, const std::string& name, bool must) {
+/// Without `must` the reason why there is nothing goes to `why_not`.
+std::optional<ResumePoint> in_newest_run(const fs::path& runs, const std::string& name, bool must,
+                                         std::string& why_not) {
   std::optional<RunDirectory> run = newest_run(runs, name);
   if (!run) {
     if (!must) return std::nullopt;
@@ -65,18 +67,18 @@ std::optional<ResumePoint> in_newest_run(const fs::path& runs, const std::string
   }
   const bool finished = is_finished(*run);
   if (finished) {
+    why_not = fmt::format("the newest run of that name, {}, is finished: to train it further give its path to --resume",
+                          run->path().string());
     if (!must) return std::nullopt;
-    throw unusable(
-        fmt::format("the newest run of that name, {}, is finished: to train it further give its path to "
-                    "--resume, or {}",
-                    run->path().string(), kNewRun));
+    throw unusable(fmt::format("{}, or {}", why_not, kNewRun));
   }
   std::vector<std::string> damaged;
   std::optional<Checkpoint> checkpoint = newest_checkpoint(run->checkpoints(), damaged);
   if (!checkpoint) {
+    why_not = fmt::format("the newest run of that name, {}, has no checkpoint to go on from ({})", run->path().string(),
+                          listed(damaged));
     if (!must) return std::nullopt;
-    throw unusable(fmt::format("the newest run of that name, {}, has no checkpoint to go on from ({}): {}",
-                               run->path().string(), listed(damaged), kNewRun));
+    throw unusable(fmt::format("{}: {}", why_not, kNewRun));
   }
   return ResumePoint{std::move(*run), std::move(*checkpoint), false, std::move(damaged), finished};
 }
@@ -202,11 +204,13 @@ ResumeRequest parse_resume(std::string_view text) {
 }
 
 std::optional<ResumePoint> find_resume_point(const fs::path& runs, const std::string& name,
-                                             const ResumeRequest& request) {
+                                             const ResumeRequest& request, std::string* why_not) {
+  std::string unused;
+  std::string& reason = why_not == nullptr ? unused : *why_not;
   switch (request.mode) {
     case ResumeMode::kNever: return std::nullopt;
-    case ResumeMode::kAuto: return in_newest_run(runs, name, false);
-    case ResumeMode::kMust: return in_newest_run(runs, name, true);
+    case ResumeMode::kAuto: return in_newest_run(runs, name, false, reason);
+    case ResumeMode::kMust: return in_newest_run(runs, name, true, reason);
     case ResumeMode::kPath: return at_path(request.path);
   }
   return std::nullopt;

@@ -47,9 +47,11 @@ struct ResumePoint {
 ///   path   a run directory: its newest checkpoint that verifies, finished or not; a checkpoint: exactly that one,
 /// which
 ///          branches off where the run has a newer one that verifies
+/// Where "auto" gives nothing although there is a run of that name, `why_not` receives the reason, for people.
 /// \throws Error: kCheckpoint where there is nothing to go on from, kStorage for a run that a live process holds.
 [[nodiscard]] std::optional<ResumePoint> find_resume_point(const std::filesystem::path& runs, const std::string& name,
-                                                           const ResumeRequest& request);
+                                                           const ResumeRequest& request,
+                                                           std::string* why_not = nullptr);
 
 /// Makes the run as it was when the checkpoint was written and returns the directory to go on in, locked. Damaged newer
 /// checkpoints are renamed aside ("step-000200.damaged", ".damaged-2", …), the log is cut, crash.json becomes

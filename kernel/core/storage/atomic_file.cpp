@@ -57,13 +57,14 @@ void remove_temporaries(const std::filesystem::path& folder) {
   if (error && error != std::errc::no_such_file_or_directory) throw storage_error("list", folder, error.value());
 }
 
-AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
+AtomicFile::AtomicFile(std::filesystem::path path, std::string_view setting)
+    : path_(std::move(path)), setting_(setting) {
   int attempt = 0;
   do {
     temporary_ = temporary_beside(path_, attempt++);
     file_ = FileDescriptor(::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   } while (!file_ && errno == EEXIST);
-  if (!file_) throw storage_error("write", path_, errno);
+  if (!file_) throw storage_error("write", path_, errno, setting_);
 }
 
 AtomicFile::~AtomicFile() {
@@ -71,17 +72,17 @@ AtomicFile::~AtomicFile() {
 }
 
 void AtomicFile::replace_head(std::string_view text) {
-  if (::lseek(file_.get(), 0, SEEK_SET) < 0) throw storage_error("write", path_, errno);
+  if (::lseek(file_.get(), 0, SEEK_SET) < 0) throw storage_error("write", path_, errno, setting_);
   write(text);
-  if (::lseek(file_.get(), 0, SEEK_END) < 0) throw storage_error("write", path_, errno);
+  if (::lseek(file_.get(), 0, SEEK_END) < 0) throw storage_error("write", path_, errno, setting_);
 }
 
 void AtomicFile::commit() {
-  if (::fsync(file_.get()) != 0) throw storage_error("write", path_, errno);
-  if (const int error = file_.close(); error != 0) throw storage_error("write", path_, error);
-  if (std::rename(temporary_.c_str(), path_.c_str()) != 0) throw storage_error("write", path_, errno);
+  if (::fsync(file_.get()) != 0) throw storage_error("write", path_, errno, setting_);
+  if (const int error = file_.close(); error != 0) throw storage_error("write", path_, error, setting_);
+  if (std::rename(temporary_.c_str(), path_.c_str()) != 0) throw storage_error("write", path_, errno, setting_);
   temporary_.clear();
-  sync_folder(path_.has_parent_path() ? path_.parent_path() : std::filesystem::path("."));
+  sync_folder(path_.has_parent_path() ? path_.parent_path() : std::filesystem::path("."), setting_);
 }
 
 HiddenFolder::HiddenFolder(const std::filesystem::path& final_path) {
@@ -99,8 +100,8 @@ HiddenFolder::~HiddenFolder() {
   if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
 }
 
-void write_atomically(const std::filesystem::path& path, std::string_view text) {
-  AtomicFile file(path);
+void write_atomically(const std::filesystem::path& path, std::string_view text, std::string_view setting) {
+  AtomicFile file(path, setting);
   file.write(text);
   file.commit();
 }

@@ -15,12 +15,13 @@ namespace tenon::core {
 /// nothing stays. All functions throw Error (kStorage) with path and cure. One thread at a time.
 class AtomicFile {
  public:
-  explicit AtomicFile(std::filesystem::path path);
+  /// `setting` names the place, as for storage_error(); a literal.
+  explicit AtomicFile(std::filesystem::path path, std::string_view setting = kRunDir);
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
   ~AtomicFile();
 
-  void write(std::span<const std::byte> bytes) { write_all(file_, bytes, path_); }
+  void write(std::span<const std::byte> bytes) { write_all(file_, bytes, path_, setting_); }
   void write(std::string_view text) { write(bytes_of(text)); }
 
   /// Puts other bytes in the place of the first ones, of which there are at least as many.
@@ -34,6 +35,7 @@ class AtomicFile {
 
  private:
   std::filesystem::path path_;
+  std::string_view setting_;
   std::filesystem::path temporary_;
   FileDescriptor file_;
 };
@@ -58,7 +60,7 @@ class HiddenFolder {
 };
 
 /// One call for a small file.
-void write_atomically(const std::filesystem::path& path, std::string_view text);
+void write_atomically(const std::filesystem::path& path, std::string_view text, std::string_view setting = kRunDir);
 
 /// A hidden name beside `path`: ".NAME.tmp-PID-ATTEMPT". Create it exclusively, and try the next attempt where it
 /// exists: another thread, or an earlier process of the same number, may have it.

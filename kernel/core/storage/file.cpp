@@ -2,6 +2,7 @@
 #include <core/storage/file.hpp>
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <cerrno>
@@ -13,19 +14,28 @@
 namespace tenon::core {
 namespace {
 
-std::string_view cure_of(int error) noexcept {
+std::string more_open_files() {
+  rlimit limit = {};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return "raise the limit of open files with ulimit -n";
+  const std::string allowed = fmt::format("the limit of this process is {}", limit.rlim_cur);
+  if (limit.rlim_cur < limit.rlim_max) return fmt::format("{}: raise it with ulimit -n", allowed);
+  return fmt::format("{}, as is its hard limit, which an administrator raises in limits.conf or by LimitNOFILE=",
+                     allowed);
+}
+
+std::string cure_of(int error, std::string_view setting) {
   switch (error) {
     case ENOSPC:
-    case EDQUOT: return "free some space there, or choose another place with run.dir";
+    case EDQUOT: return fmt::format("free some space there, or choose another place with {}", setting);
     case EACCES:
-    case EPERM: return "check owner and mode of the folder, or choose another place with run.dir";
-    case EROFS: return "this place cannot be written to: choose another one with run.dir";
+    case EPERM: return fmt::format("check owner and mode of the folder, or choose another place with {}", setting);
+    case EROFS: return fmt::format("this place cannot be written to: choose another one with {}", setting);
     case ENOENT: return "a folder on the way is missing: was it moved while the program ran?";
     case ENAMETOOLONG: return "choose a shorter name";
     case ENOTDIR: return "a file stands where a folder is needed";
     case EIO: return "the disk reports a fault: see dmesg";
-    case EMFILE:
-    case ENFILE: return "raise the limit of open files with ulimit -n";
+    case EMFILE: return more_open_files();
+    case ENFILE: return "all programs together have too many open: end some, or raise fs.file-max";
     default: return "";
   }
 }
@@ -47,29 +57,30 @@ int FileDescriptor::close() noexcept {
   return ::close(std::exchange(number_, -1)) == 0 ? 0 : errno;
 }
 
-Error storage_error(std::string_view action, const std::filesystem::path& path, int error) {
-  const std::string_view cure = cure_of(error);
+Error storage_error(std::string_view action, const std::filesystem::path& path, int error, std::string_view setting) {
+  const std::string cure = cure_of(error, setting);
   return Error(ErrorCode::kStorage,
                fmt::format("cannot {} {}: {}{}", action, path.string(), std::system_category().message(error),
                            cure.empty() ? "" : fmt::format(" ({})", cure)));
 }
 
-void write_all(const FileDescriptor& file, std::span<const std::byte> bytes, const std::filesystem::path& path) {
+void write_all(const FileDescriptor& file, std::span<const std::byte> bytes, const std::filesystem::path& path,
+               std::string_view setting) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(file.get(), bytes.data(), bytes.size());
     if (written < 0) {
       if (errno == EINTR) continue;
-      throw storage_error("write", path, errno);
+      throw storage_error("write", path, errno, setting);
     }
     bytes = bytes.subspan(static_cast<std::size_t>(written));
   }
 }
 
-void sync_folder(const std::filesystem::path& folder) {
+void sync_folder(const std::filesystem::path& folder, std::string_view setting) {
   const FileDescriptor opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!opened) throw storage_error("open the folder", folder, errno);
+  if (!opened) throw storage_error("open the folder", folder, errno, setting);
   // Some network file systems cannot sync folders and say EINVAL: there is nothing more to be had from them.
-  if (::fsync(opened.get()) != 0 && errno != EINVAL) throw storage_error("sync the folder", folder, errno);
+  if (::fsync(opened.get()) != 0 && errno != EINVAL) throw storage_error("sync the folder", folder, errno, setting);
 }
 
 OpenedFile open_for_reading(const std::filesystem::path& path, ErrorCode code) {
@@ -78,6 +89,7 @@ OpenedFile open_for_reading(const std::filesystem::path& path, ErrorCode code) {
   };
   // Without O_NONBLOCK a FIFO of that name would block for ever.
   OpenedFile opened{FileDescriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)), 0};
+  if (!opened.file && (errno == EMFILE || errno == ENFILE)) throw storage_error("open", path, errno);
   if (!opened.file) throw fail(std::system_category().message(errno));
   struct stat status = {};
   if (::fstat(opened.file.get(), &status) != 0) throw fail(std::system_category().message(errno));

@@ -32,15 +32,21 @@ class FileDescriptor {
   int number_ = -1;
 };
 
-/// "cannot write PATH: No space left on device (free some space there, or choose another run.dir)" as Error (kStorage).
-/// `error` is an errno value.
-[[nodiscard]] Error storage_error(std::string_view action, const std::filesystem::path& path, int error);
+/// What names the place of a run's files, and of those that a command is told to write: errors advise to change it.
+inline constexpr std::string_view kRunDir = "run.dir";
+inline constexpr std::string_view kOutOption = "--out";
+
+/// "cannot write PATH: No space left on device (free some space there, or choose another place with run.dir)" as Error
+/// (kStorage). `error` is an errno value; `setting` is what named the place.
+[[nodiscard]] Error storage_error(std::string_view action, const std::filesystem::path& path, int error,
+                                  std::string_view setting = kRunDir);
 
 /// Writes all bytes, going on after short writes and signals. \throws Error (kStorage).
-void write_all(const FileDescriptor& file, std::span<const std::byte> bytes, const std::filesystem::path& path);
+void write_all(const FileDescriptor& file, std::span<const std::byte> bytes, const std::filesystem::path& path,
+               std::string_view setting = kRunDir);
 
 /// Makes the names in a folder durable. \throws Error (kStorage).
-void sync_folder(const std::filesystem::path& folder);
+void sync_folder(const std::filesystem::path& folder, std::string_view setting = kRunDir);
 
 /// A regular file that is open for reading, and its size.
 struct OpenedFile {
@@ -48,7 +54,8 @@ struct OpenedFile {
   uint64_t size = 0;
 };
 
-/// \throws Error (`code`) for a file that is missing, unreadable or no regular file; a FIFO does not block.
+/// \throws Error (`code`) for a file that is missing, unreadable or no regular file, (kStorage) where the process may open
+/// no more files; a FIFO does not block.
 [[nodiscard]] OpenedFile open_for_reading(const std::filesystem::path& path, ErrorCode code);
 
 /// Fills `into` from `offset` on. \throws Error (`code`) when the file ends before that or cannot be read.

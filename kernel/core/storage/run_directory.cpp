@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <core/storage/atomic_file.hpp>
 #include <core/storage/canonical_json.hpp>
@@ -69,11 +70,31 @@ std::vector<std::filesystem::path> folders_in(const std::filesystem::path& folde
   return found;
 }
 
+bool is_same(const struct stat& a, const struct stat& b) { return a.st_dev == b.st_dev && a.st_ino == b.st_ino; }
+
+/// Where an open folder is by now; empty where it was removed.
+std::filesystem::path place_of(const FileDescriptor& folder) {
+  std::error_code error;
+  std::filesystem::path place = std::filesystem::read_symlink(fmt::format("/proc/self/fd/{}", folder.get()), error);
+  struct stat named = {};
+  struct stat opened = {};
+  const bool there = !error && ::stat(place.c_str(), &named) == 0 && ::fstat(folder.get(), &opened) == 0;
+  return there && is_same(named, opened) ? place : std::filesystem::path();
+}
+
 }  // namespace
 
 void require_possible_name(const std::filesystem::path& runs) {
   if (runs.native().find('\0') == std::string::npos) return;
   throw Error(ErrorCode::kConfig, "the folder of the runs has a name with a NUL character, which no file can have");
+}
+
+RunDirectory::RunDirectory(std::filesystem::path path, int64_t number, FileDescriptor lock)
+    : path_(std::move(path)),
+      number_(number),
+      lock_(std::move(lock)),
+      folder_(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+  if (!folder_) throw storage_error("open the folder", path_, errno);
 }
 
 RunDirectory RunDirectory::create(const std::filesystem::path& runs, const std::string& name) {
@@ -145,6 +166,42 @@ void RunDirectory::write_text(const std::string& name, std::string_view text) co
 
 void RunDirectory::require_space(uint64_t checkpoint_bytes) const {
   core::require_space(checkpoints(), checkpoint_bytes);
+}
+
+void RunDirectory::require_present() const {
+  struct stat named = {};
+  struct stat opened = {};
+  const bool there = ::stat(path_.c_str(), &named) == 0;
+  // Of a file system that does not answer at all, writing tells more.
+  if (!there && errno != ENOENT && errno != ENOTDIR) return;
+  if (there && (::fstat(folder_.get(), &opened) != 0 || is_same(named, opened))) return;
+  const std::filesystem::path place = place_of(folder_);
+  if (!place.empty()) {
+    throw Error(ErrorCode::kStorage,
+                fmt::format("the run directory {0} was moved to {1} while the run was going: move it back, then go on "
+                            "with --resume {0}",
+                            path_.string(), place.string()));
+  }
+  throw Error(ErrorCode::kStorage,
+              fmt::format("the run directory {} was removed while the run was going, and with it all that the run had "
+                          "written: start a new run, and leave its directory in place until it has ended",
+                          path_.string()));
+}
+
+void RunDirectory::require_files(std::span<const std::filesystem::path> files) const {
+  require_present();
+  std::vector<std::string> missing;
+  for (const std::filesystem::path& file : files) {
+    std::error_code error;
+    const bool there = std::filesystem::exists(path_ / file, error);
+    const std::string name = file.is_absolute() ? file.lexically_proximate(path_).string() : file.string();
+    if (!there && !error && std::ranges::find(missing, name) == missing.end()) missing.push_back(name);
+  }
+  if (missing.empty()) return;
+  throw Error(ErrorCode::kStorage,
+              fmt::format("the run directory {} lacks what the run had written there: {}, removed while it was going; "
+                          "start a new run, and leave its directory as it is until it has ended",
+                          path_.string(), fmt::join(missing, ", ")));
 }
 
 std::vector<RunPlace> list_runs(const std::filesystem::path& runs, std::string_view name) {

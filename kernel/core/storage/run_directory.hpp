@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,13 +43,20 @@ class RunDirectory {
   /// Proves that checkpoints of about this size can be written. \throws Error (kStorage).
   void require_space(uint64_t checkpoint_bytes) const;
 
+  /// Nobody has removed, moved or replaced the folder since it was made or opened: what is written into it stays.
+  /// \throws Error (kStorage).
+  void require_present() const;
+
+  /// Likewise its files of these names, and checkpoints too. \throws Error (kStorage) that lists those that are gone.
+  void require_files(std::span<const std::filesystem::path> files) const;
+
  private:
-  RunDirectory(std::filesystem::path path, int64_t number, FileDescriptor lock)
-      : path_(std::move(path)), number_(number), lock_(std::move(lock)) {}
+  RunDirectory(std::filesystem::path path, int64_t number, FileDescriptor lock);
 
   std::filesystem::path path_;
   int64_t number_ = 0;
   FileDescriptor lock_;
+  FileDescriptor folder_;
 };
 
 struct RunPlace {

@@ -8,39 +8,10 @@
 #include <fmt/format.h>
 
 #include <core/text/excerpt.hpp>
+#include <core/text/readable.hpp>
 
 namespace tenon::core {
 namespace {
-
-/// A key may hold anything; a terminal must not obey it.
-std::string visible(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    out += byte < 0x20 || byte == 0x7f ? fmt::format("\\u{:04x}", byte) : std::string(1, c);
-  }
-  return out;
-}
-
-/// Likewise for sentences, which may quote names of files: ends of lines and tabulators stay, and characters that turn the
-/// direction of writing do not.
-std::string readable(std::string_view text) {
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const std::string_view three = text.substr(i, 3);
-    const bool turns = (three >= "\u202a" && three <= "\u202e") || (three >= "\u2066" && three <= "\u2069");
-    if (turns) {
-      const int last = static_cast<unsigned char>(three[2]) & 0x3F;
-      out += fmt::format("\\u20{:02x}", (static_cast<unsigned char>(three[1]) & 0x3) * 0x40 + last);
-      i += 2;
-    } else if (text[i] == '\n' || text[i] == '\t') {
-      out += text[i];
-    } else {
-      out += visible(text.substr(i, 1));
-    }
-  }
-  return out;
-}
 
 constexpr std::string_view kBold = "\x1b[1m";
 constexpr std::string_view kRed = "\x1b[1;31m";
@@ -103,7 +74,7 @@ class TextRenderer {
     out_ += fmt::format("{}{}\n", paint(style_of(diagnostic_.severity), head, color_),
                         paint(kBold, ": " + readable(diagnostic_.message), color_));
     if (!diagnostic_.span && !diagnostic_.pointer.empty()) {
-      out_ += fmt::format("  {} {}\n", paint(kBlue, "-->", color_), visible(diagnostic_.pointer));
+      out_ += fmt::format("  {} {}\n", paint(kBlue, "-->", color_), one_line(diagnostic_.pointer));
     }
   }
 
@@ -113,8 +84,8 @@ class TextRenderer {
     if (mark.shown) return;
     const Source& source = *mark.span->source;
     const bool argument = source.kind() == Source::Kind::kArgument;
-    out_ += fmt::format("  {} {}", paint(kBlue, mark.primary ? "-->" : ":::", color_), mark.span->describe());
-    if (mark.primary && !diagnostic_.pointer.empty()) out_ += "  " + visible(diagnostic_.pointer);
+    out_ += fmt::format("  {} {}", paint(kBlue, mark.primary ? "-->" : ":::", color_), one_line(mark.span->describe()));
+    if (mark.primary && !diagnostic_.pointer.empty()) out_ += "  " + one_line(diagnostic_.pointer);
     out_ += '\n';
 
     const Excerpt excerpt = make_excerpt(*mark.span, hidden_);

@@ -34,6 +34,10 @@ void BatchJob::assemble() {
     return;
   }
   try {
+    // Not before: until all samples are made, threads look at those of their neighbours, to fetch them ahead.
+    for (const auto& [task, bad] : bad_) {
+      if (bad.substitute >= 0) request_.samples[task] = bad.substitute;
+    }
     for (std::size_t task = 0; task < request_.samples.size(); ++task) {
       if (lost_.empty() || lost_[task] == 0) {
         kept_.push_back(task);

@@ -118,10 +118,13 @@ void BatchJob::copy(int64_t task, Worker& own) {
       places.push_back(field.data + begin * field.stride);
     }
     stream_.copy(std::span(request_.samples).subspan(begin, count), places, own.sample);
-  } catch (const DataError& error) {
-    fail({task, error.code(), error.what(), error.node()});
+  } catch (const DataError&) {
+    for (std::size_t i = begin; i < begin + count; ++i) make(i, own);  // one of them is bad: each by itself
   } catch (const std::exception& error) {
-    fail({task, ErrorCode::kMemory, fmt::format("no memory to copy a batch: {}", error.what()), {}});
+    fail({static_cast<int64_t>(begin),
+          ErrorCode::kMemory,
+          fmt::format("no memory to copy a batch: {}", error.what()),
+          {}});
   }
 }
 
@@ -171,7 +174,6 @@ void BatchJob::substitute(std::size_t task, Failure failure, Worker& own) {
     std::optional<Failure> again = make(task, {chosen, request_.epoch, request_.epochs, occurrence}, own);
     if (!again) {
       lose(task, std::move(failure), chosen);
-      request_.samples[task] = chosen;
       return;
     }
     if (again->code != ErrorCode::kData) {

@@ -55,8 +55,8 @@ BatchPlan make_plan(const Stream& stream, const LoaderOptions& options, int64_t 
   if (plan.batches() < 1) {
     throw Error(ErrorCode::kData,
                 fmt::format("dataset \"{}\" has {} samples, less than one batch of {}, and loader \"{}\" drops a short "
-                            "last batch: an epoch would be empty",
-                            stream.dataset_node(), plan.items, plan.batch, options.node));
+                            "last batch: an epoch would be empty; set \"batch\" to {} at most, or \"last\" to \"keep\"",
+                            stream.dataset_node(), plan.items, plan.batch, options.node, plan.items));
   }
   return plan;
 }
@@ -318,6 +318,7 @@ void Loader::require_progress() {
   const std::optional<int> worker = pool_.overdue(options_.sample_timeout);
   if (!worker) return;
   const int64_t sample = parts_->workers[static_cast<std::size_t>(*worker)].sample.load(std::memory_order_relaxed);
+  if (sample < 0) return;  // it came back meanwhile, or puts a batch together
   const core::Breadcrumb call = pool_.call_of(*worker);
   pool_.abandon(kGrace);
   ended_by_ = hanging_error(stream_, sample, call, options_.sample_timeout);

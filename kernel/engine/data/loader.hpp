@@ -53,8 +53,8 @@ struct LoaderOptions {
 };
 
 /// Bytes that batches take at most while a loader with these options works and its caller keeps one of them: those made
-/// ahead, the one that is being taken and the one that is kept. Where sizes are not known before, up to half of
-/// `memory` for a batch. The stream's dataset is open. \throws as BatchLayout does
+/// ahead, the one that is being taken and the one that is kept. Half of `memory` counts for a batch at least, as it may
+/// take where sizes are not known before. The stream's dataset is open. \throws as BatchLayout does
 [[nodiscard]] std::size_t most_bytes(const Stream& stream, const LoaderOptions& options);
 
 /// What was asked of a stream since a loader was made: proof of where it began.

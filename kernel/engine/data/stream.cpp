@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <core/text/readable.hpp>
 #include <engine/data/thrown.hpp>
 #include <tenon/error.hpp>
 #include <tenon/random.hpp>
@@ -161,22 +162,37 @@ std::string Stream::item_name(int64_t item) const noexcept {
 
 std::string Stream::describe_sample(int64_t item, std::string_view cause) const {
   const std::string name = untold(item_name(item), cause);
-  return name.empty() ? fmt::format("sample {}", item) : fmt::format("sample {} ({})", item, name);
+  return name.empty() ? fmt::format("sample {}", item) : fmt::format("sample {} ({})", item, core::one_line(name));
 }
 
 /// The caller is in "view" until it has read what lies there: a file that became shorter is found out by that alone.
-void Stream::look_at(int64_t item, std::span<const std::byte*> views) const {
+void Stream::look_at(const SampleKey& key, std::span<const std::byte*> views) const {
   const Stage& stage = stages_.front();
   std::fill(views.begin(), views.end(), nullptr);
-  abilities().in_memory->view(item, views);
+  abilities().in_memory->view(key.index, views);
   for (std::size_t i = 0; i < views.size(); ++i) {
-    if (views[i] == nullptr && stage.fields[i].bytes > 0) {
-      throw DataError(ErrorCode::kPlugin,
-                      fmt::format("{}, sample {}: view() does not tell where field \"{}\" lies", who(stage), item,
-                                  stage.spec[i].name),
-                      stage.node);
-    }
+    if (views[i] == nullptr && stage.fields[i].bytes > 0) explain_missing(key, i);
   }
+}
+
+/// view() has no words for what is wrong with an item; read() has.
+void Stream::explain_missing(const SampleKey& key, std::size_t field) const {
+  const Stage& stage = stages_.front();
+  const core::Entered entered(stage.callee, "read", key.index);
+  Workspace workspace;
+  const Trip trip{key, workspace, nullptr};
+  try {
+    const Spec nothing;
+    std::vector<Value> values(stage.spec.size());
+    StageSample sample(stage, nothing, {}, values, workspace.arena_, nullptr);
+    dataset_->read(key.index, sample);
+  } catch (...) {
+    fail(stage, trip);
+  }
+  throw DataError(ErrorCode::kPlugin,
+                  fmt::format("{}, {}: view() does not tell where field \"{}\" lies", who(stage),
+                              describe_sample(key.index), stage.spec[field].name),
+                  stage.node);
 }
 
 void Stream::prefetch(int64_t item) const noexcept {
@@ -205,7 +221,7 @@ void Stream::copy(std::span<const int64_t> items, std::span<std::byte* const> fi
     }
     at.store(items[i], std::memory_order_relaxed);
     const core::Entered entered(stages_.front().callee, "view", items[i]);
-    look_at(items[i], views);
+    look_at({.index = items[i]}, views);
     for (std::size_t field = 0; field < known.size(); ++field) {
       const std::size_t bytes = known[field].bytes;
       if (bytes > 0) {

@@ -117,8 +117,8 @@ class Stream {
   [[nodiscard]] bool copies() const noexcept { return transforms() == 0 && in_memory(); }
 
   /// Copies items, where copies(): `fields` has a block for each of fields(), in which the items lie one behind the
-  /// other, in the order of `items`. `at` is the one that is being looked at. \throws DataError (kPlugin)
-  /// naming the dataset and the item that it has no memory of. [loader]
+  /// other, in the order of `items`. `at` is the one that is being looked at. \throws DataError of an item that the
+  /// dataset has no memory of: what read() says is wrong with it, or kPlugin where that finds nothing. [loader]
   void copy(std::span<const int64_t> items, std::span<std::byte* const> fields, std::atomic<int64_t>& at) const;
 
   /// Where in_memory(): brings an item into the processor's caches while another is worked on. [loader]
@@ -172,7 +172,8 @@ class Stream {
   void run_stage(std::size_t index, const Trip& trip) const;
   [[nodiscard]] StageSample sample_of(std::size_t index, const Trip& trip) const;
   void view(const Trip& trip) const;
-  void look_at(int64_t item, std::span<const std::byte*> views) const;
+  void look_at(const SampleKey& key, std::span<const std::byte*> views) const;
+  [[noreturn]] void explain_missing(const SampleKey& key, std::size_t field) const;
   void read_cut(const Trip& trip) const;
   [[nodiscard]] std::span<const Sample* const> take_others(std::size_t index, const Trip& trip) const;
 

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <core/text/readable.hpp>
 #include <engine/data/stream.hpp>
 #include <engine/data/thrown.hpp>
 #include <tenon/error.hpp>
@@ -29,6 +30,20 @@ bool within(const Region& region, const Extent& whole) {
   return region.top >= 0 && region.left >= 0 && region.height >= 1 && region.width >= 1 &&
          region.height <= whole.height && region.width <= whole.width && region.top <= whole.height - region.height &&
          region.left <= whole.width - region.width;
+}
+
+/// What is no fault of a sample: another machine, or another moment, has memory and files for it. So it is never left
+/// out, and the result does not depend on that.
+bool is_of_machine(ErrorCode code) noexcept { return code == ErrorCode::kMemory || code == ErrorCode::kStorage; }
+
+/// The text with that name in it as a sentence may hold it.
+std::string with_readable(const std::string& name, std::string text) {
+  const std::string readable = core::one_line(name);
+  if (name.empty() || readable == name) return text;
+  for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + readable.size())) {
+    text.replace(at, name.size(), readable);
+  }
+  return text;
 }
 
 }  // namespace
@@ -94,14 +109,11 @@ std::string Stream::place_of(const Trip& trip, const std::string& cause) const {
   return place + fmt::format(", epoch {}", trip.key.epoch);
 }
 
-/// What is no fault of a sample: another machine, or another moment, has memory and files for it. So it is never left
-/// out, and the result does not depend on that.
-bool is_of_machine(ErrorCode code) noexcept { return code == ErrorCode::kMemory || code == ErrorCode::kStorage; }
-
 /// Tells the exception that is being handled at its place. One that another stream told keeps its node.
 void Stream::fail(const Stage& stage, const Trip& trip) const {
   const auto told = [&](const std::string& cause) {
-    return fmt::format("\"{}\" ({}), {}: {}", stage.node, stage.component, place_of(trip, cause), cause);
+    return fmt::format("\"{}\" ({}), {}: {}", stage.node, stage.component, place_of(trip, cause),
+                       with_readable(item_name(trip.key.index), cause));
   };
   try {
     throw;
@@ -230,7 +242,7 @@ void Stream::view(const Trip& trip) const {
   const Stage& stage = stages_.front();
   Workspace& workspace = trip.workspace;
   const core::Entered entered(stage.callee, "view", trip.key.index);
-  look_at(trip.key.index, workspace.views_);
+  look_at(trip.key, workspace.views_);
   std::vector<Value>& values = workspace.values_.front();
   for (std::size_t i = 0; i < values.size(); ++i) {
     const Stage::Field& field = stage.fields[i];

@@ -22,14 +22,22 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int64_t kChunk = 50'000;       // ns: tasks are taken together until they are worth as much
-constexpr int64_t kWorthAWake = 20'000;  // ns of work that a further thread should find
+constexpr int64_t kChunk = 50'000;                      // ns: tasks are taken together until they are worth as much
+constexpr int64_t kWorthAWake = 20'000;                 // ns of work that a further thread should find
+constexpr std::chrono::microseconds kWorthLooking{50};  // a sleep and the way back may take as long
 constexpr std::chrono::milliseconds kGrace{500};
 constexpr std::chrono::nanoseconds kMostBetweenLooks{1'000'000'000};
 
 int64_t thread_cpu() noexcept {
   timespec time{};
   return clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) == 0 ? int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec : 0;
+}
+
+/// Tells a core that its thread does nothing but look.
+void pause_core() noexcept {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
 }
 
 int64_t since(Clock::time_point begin) noexcept {
@@ -245,8 +253,16 @@ bool TaskPool::ready() const noexcept { return state_->first_finished(); }
 bool TaskPool::wait(std::chrono::microseconds limit) {
   State& state = *state_;
   if (state.active == 0 && !state.jobs.empty()) drain(state, *state.jobs.front(), most_);
+  if (state.first_finished()) return true;
+  const Clock::time_point begin = Clock::now();
+  while (was_short_ && Clock::now() - begin < std::min(limit, kWorthLooking)) {
+    if (state.first_finished()) return true;
+    pause_core();
+  }
   std::unique_lock lock(state.mutex);
-  return state.settled() || state.changed.wait_for(lock, limit, [&] { return state.settled(); });
+  const bool settled = state.settled() || state.changed.wait_for(lock, limit, [&] { return state.settled(); });
+  was_short_ = Clock::now() - begin < kWorthLooking;
+  return settled;
 }
 
 void TaskPool::clear() {

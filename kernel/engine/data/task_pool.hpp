@@ -99,7 +99,7 @@ class TaskPool {
   [[nodiscard]] bool ready() const noexcept;
 
   /// Waits no longer than `limit`, apart from tasks that the caller runs for want of threads. True when take() will not
-  /// wait.
+  /// wait. Behind a wait that was shorter than a sleep takes, it looks for a moment before it sleeps.
   [[nodiscard]] bool wait(std::chrono::microseconds limit);
 
   /// Drops all jobs. Tasks that run go on to their end, and keep their job alive until then.
@@ -143,6 +143,7 @@ class TaskPool {
   std::chrono::steady_clock::time_point looked_{};  // when overdue() was called last
   std::chrono::nanoseconds watching_{0};            // what counted by then
   bool abandoned_ = false;
+  bool was_short_ = false;  // the last wait
 };
 
 }  // namespace tenon::engine

@@ -28,10 +28,11 @@ namespace fs = std::filesystem;
 /// Numbers of the header, eight bytes each, behind the magic.
 enum HeaderNumber : std::size_t { kFileSize, kItems, kIndexOffset, kHoldsSize, kIndexHash, kHeaderHash, kNumbers };
 
-constexpr std::string_view kMagic = "TENONCA2";
+constexpr std::string_view kMagic = "TENONCA3";
 constexpr std::size_t kHeaderSize = kMagic.size() + kNumbers * sizeof(uint64_t);
 
-/// Of the index: one an item, and one more that tells where the last record ends.
+/// Of the index: one an item, and one more that tells where the last record ends. A record has eight bytes at least, for
+/// every sample has a field; one of none is that of an item that could not be read.
 struct Entry {
   uint64_t begin = 0;
   uint64_t hash = 0;
@@ -153,13 +154,13 @@ std::optional<CacheFile> find_equal(const fs::path& path, const std::string& hol
   why.clear();
   std::error_code ignored;
   if (!fs::exists(path, ignored)) return std::nullopt;
-  std::optional<CacheFile> file = CacheFile::open(path, holds);
+  std::optional<CacheFile> file = CacheFile::open(path, holds, source.items);
   if (!file) {
     why = "was damaged, or of another version";
     return std::nullopt;
   }
-  if (const std::optional<int64_t> item = source.find_difference(*file)) {
-    why = "held other samples than the input gives, such as item " + std::to_string(*item);
+  if (std::optional<std::string> difference = source.find_difference(*file)) {
+    why = *std::move(difference);
     return std::nullopt;
   }
   return file;
@@ -173,13 +174,13 @@ uint64_t CacheFile::number(std::size_t offset) const noexcept {
   return value;
 }
 
-std::optional<CacheFile> CacheFile::open(const fs::path& path, const std::string& holds) {
+std::optional<CacheFile> CacheFile::open(const fs::path& path, const std::string& holds, int64_t items) {
   CacheFile file(MappedFile(path, "/path"));
-  if (!file.check(holds)) return std::nullopt;
+  if (!file.check(holds, static_cast<uint64_t>(items))) return std::nullopt;
   return file;
 }
 
-bool CacheFile::check(const std::string& holds) {
+bool CacheFile::check(const std::string& holds, uint64_t items) {
   const std::span<const std::byte> all = file_.bytes();
   if (all.size() < kHeaderSize || !file_.text().starts_with(kMagic)) return false;
   std::array<uint64_t, kNumbers> numbers{};
@@ -187,13 +188,27 @@ bool CacheFile::check(const std::string& holds) {
   if (numbers[kHeaderHash] != content_hash(std::as_bytes(std::span(numbers).first(kHeaderHash)))) return false;
   if (numbers[kFileSize] != all.size() || numbers[kHoldsSize] != holds.size()) return false;
   if (file_.text().substr(kHeaderSize, holds.size()) != holds) return false;
-  if (numbers[kIndexOffset] > all.size()) return false;
+  if (numbers[kIndexOffset] > all.size() || numbers[kItems] != items) return false;
   const std::span<const std::byte> index = all.subspan(numbers[kIndexOffset]);
   if (index.size() != (numbers[kItems] + 1) * sizeof(Entry) || content_hash(index) != numbers[kIndexHash]) {
     return false;
   }
   index_ = numbers[kIndexOffset];
   whole_ = std::make_unique<std::atomic<bool>[]>(numbers[kItems]);
+  items_ = static_cast<int64_t>(items);
+  return index_is_right();
+}
+
+/// Every record lies behind the one before it, and before the index.
+bool CacheFile::index_is_right() {
+  uint64_t begin = number(index_ + offsetof(Entry, begin));
+  for (int64_t item = 0; item < items_; ++item) {
+    const std::size_t next = index_ + static_cast<std::size_t>(item + 1) * sizeof(Entry);
+    const uint64_t end = number(next + offsetof(Entry, begin));
+    if (end < begin || end > index_) return false;
+    if (end == begin) unread_.push_back(item);
+    begin = end;
+  }
   return true;
 }
 
@@ -249,15 +264,15 @@ OpenedCache open_cache_file(const fs::path& path, const std::string& holds, cons
         return {std::move(*there), ""};
       }
       write_all(writer, holds, source.fill);
+      // Mapped before it has its name, under which another process may put another file at any time.
+      std::optional<CacheFile> made = CacheFile::open(partial, holds, source.items);
+      if (!made) throw Error(ErrorCode::kStorage, partial.string() + ": does not hold what was written to it", "/path");
+      writer.rename_to(path);
+      return {std::move(*made), why.empty() ? why : path.string() + ": " + why + ", and was made anew"};
     } catch (...) {
       fs::remove(partial, failed);
       throw;
     }
-    // Mapped before it has its name, under which another process may put another file at any time.
-    std::optional<CacheFile> made = CacheFile::open(partial, holds);
-    if (!made) throw Error(ErrorCode::kStorage, partial.string() + ": does not hold what was written to it", "/path");
-    writer.rename_to(path);
-    return {std::move(*made), why.empty() ? why : path.string() + ": " + why + ", and was made anew"};
   }
 }
 

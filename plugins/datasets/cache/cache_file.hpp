@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <files/mapped_file.hpp>
 
@@ -19,15 +20,18 @@ namespace tenon::datasets {
 /// A whole cache file, mapped: a header, what it holds as text, the records, and where each one begins with a hash of it.
 class CacheFile {
  public:
-  /// The file, or nothing where it is damaged, cut off, or of something else. Reads header and index; records are
-  /// looked at when they are touched. \throws Error (kData) when it cannot be read at all.
-  static std::optional<CacheFile> open(const std::filesystem::path& path, const std::string& holds);
+  /// The file, or nothing where it is damaged, cut off, or of something else than `items` that `holds` names. Reads header
+  /// and index; records are looked at when they are touched. \throws Error (kData) when it cannot be read at all.
+  static std::optional<CacheFile> open(const std::filesystem::path& path, const std::string& holds, int64_t items);
 
-  /// The record of an item as it lies there. [any thread]
+  /// The record of an item as it lies there; empty for one that could not be read when the file was made. [any thread]
   [[nodiscard]] std::span<const std::byte> record(int64_t item) const noexcept;
 
   /// content_hash() of the record that was written. [any thread]
   [[nodiscard]] uint64_t hash(int64_t item) const noexcept;
+
+  /// The items without a record, in ascending order.
+  [[nodiscard]] const std::vector<int64_t>& unread() const noexcept { return unread_; }
 
   /// Whether the record is the one that was written: it is hashed until it was found to be. [any thread]
   [[nodiscard]] bool is_whole(int64_t item) const noexcept;
@@ -38,23 +42,27 @@ class CacheFile {
 
  private:
   explicit CacheFile(MappedFile file) : file_(std::move(file)) {}
-  [[nodiscard]] bool check(const std::string& holds);
+  [[nodiscard]] bool check(const std::string& holds, uint64_t items);
+  [[nodiscard]] bool index_is_right();
   [[nodiscard]] uint64_t number(std::size_t offset) const noexcept;
 
   MappedFile file_;
   std::size_t index_ = 0;  // where the index begins
+  int64_t items_ = 0;
+  std::vector<int64_t> unread_;
   std::unique_ptr<std::atomic<bool>[]> whole_;
 };
 
-/// Takes records, one behind the other.
+/// Takes records, one behind the other, empty ones for items that cannot be read.
 using PutRecord = std::function<void(std::span<const std::byte>)>;
 
 /// What a cache file is of.
 struct CacheSource {
+  int64_t items = 0;
   /// Gives all records.
   std::function<void(const PutRecord&)> fill;
-  /// An item whose record is not what the source gives now, among some that are tried.
-  std::function<std::optional<int64_t>(const CacheFile&)> find_difference;
+  /// How the file differs from what the source gives now, such as "held …", among some items that are tried.
+  std::function<std::optional<std::string>(const CacheFile&)> find_difference;
   /// Called once before it waits for another process.
   std::function<void()> waits;
 };

@@ -24,7 +24,8 @@ FileStore::FileStore(const std::filesystem::path& folder, const Dataset& input, 
   path_ = folder / (hex(key) + ".cache");
   OpenedCache opened = open_cache_file(
       path_, holds,
-      {.fill =
+      {.items = input.size(),
+       .fill =
            [&](const PutRecord& put) {
              waited_ = false;  // whoever was waited for has not made it
              fill(limit, put);
@@ -39,41 +40,54 @@ FileStore::FileStore(const std::filesystem::path& folder, const Dataset& input, 
   remade_ = std::move(opened.remark);
 }
 
-void FileStore::fill(const CacheLimit& limit, const PutRecord& put) const {
+void FileStore::fill(const CacheLimit& limit, const PutRecord& put) {
   limit.require_room();
+  unreadable_ = {};
   int64_t bytes = 0;
-  read_all(input_, layout_, usable_cores(), [&](int64_t item, std::span<const std::byte> record) {
-    bytes += static_cast<int64_t>(record.size());
-    if (bytes > limit.bytes()) limit.refuse_first(item + 1);
-    put(record);
-  });
+  read_all(input_, layout_, usable_cores(),
+           [&](int64_t item, std::span<const std::byte> record, const std::string& why) {
+             if (record.empty()) unreadable_.add(item, why);
+             bytes += static_cast<int64_t>(record.size());
+             if (bytes > limit.bytes()) limit.refuse_first(item + 1);
+             put(record);
+           });
 }
 
-/// Always the same items.
-std::optional<int64_t> FileStore::find_difference(const CacheFile& file, uint64_t key) const {
+/// Always the same items, and all that the file lacks.
+std::optional<std::string> FileStore::find_difference(const CacheFile& file, uint64_t key) {
   constexpr int64_t kTried = 32;
+  unreadable_ = {};
   const int64_t size = input_.size();
   SampleBytes sample(input_.spec());
   std::vector<std::byte> record;
   for (int64_t i = 0; i < std::min(kTried, size); ++i) {
     const uint64_t drawn = random_key({key, static_cast<uint64_t>(i)}) % static_cast<uint64_t>(size);
     const int64_t item = size <= kTried ? i : static_cast<int64_t>(drawn);
+    if (file.record(item).empty()) continue;
     record.clear();
-    append_record(input_, layout_, item, sample, record);
-    if (content_hash(record) != file.hash(item)) return item;
+    const bool damaged = append_record(input_, layout_, item, sample, record).has_value();
+    if (!damaged && content_hash(record) != file.hash(item)) {
+      return "held other samples than the input gives, such as item " + std::to_string(item);
+    }
+  }
+  for (const int64_t item : file.unread()) {
+    const std::optional<std::string> why = append_record(input_, layout_, item, sample, record);
+    if (!why) return "lacked samples that can be read by now, such as item " + std::to_string(item);
+    unreadable_.add(item, *why);
   }
   return std::nullopt;
 }
 
 const std::byte* FileStore::record(int64_t item) const {
-  return file_->is_whole(item) ? file_->record(item).data() : mended_record(item);
+  const std::span<const std::byte> there = file_->record(item);
+  if (there.empty()) return nullptr;
+  return file_->is_whole(item) ? there.data() : mended_record(item);
 }
 
 const std::byte* FileStore::find(int64_t item) const noexcept {
   try {
     return record(item);
-  } catch (const std::exception& error) {
-    if (!told_failure_.exchange(true)) std::fprintf(stderr, "dataset:cache: %s\n", error.what());
+  } catch (const std::exception&) {  // whoever needs it asks record() why
     return nullptr;
   }
 }
@@ -84,7 +98,10 @@ const std::byte* FileStore::mended_record(int64_t item) const {
   if (file_->is_whole(item)) return file_->record(item).data();  // mended meanwhile
   SampleBytes sample(input_.spec());
   std::vector<std::byte> record;
-  append_record(input_, layout_, item, sample, record);
+  if (const std::optional<std::string> why = append_record(input_, layout_, item, sample, record)) {
+    throw Error(ErrorCode::kData, path_.string() + ": item " + std::to_string(item) +
+                                      " is damaged, and cannot be read from the input anew: " + *why);
+  }
   if (content_hash(record) != file_->hash(item)) {
     throw Error(ErrorCode::kData,
                 path_.string() + ": item " + std::to_string(item) +

@@ -9,7 +9,7 @@
 #include <string>
 #include <thread>
 
-#include <tenon/error.hpp>
+#include <selection/try_read.hpp>
 
 namespace tenon::datasets {
 namespace {
@@ -20,6 +20,7 @@ constexpr int64_t kRun = 16;
 struct RecordRun {
   int64_t first = 0;               // item of the first record
   std::vector<std::size_t> sizes;  // of the records
+  std::vector<std::string> whys;   // what is wrong with the items
   std::vector<std::byte> bytes;
 };
 
@@ -54,7 +55,7 @@ class Filler {
     const int64_t end = std::min(first + kRun, input_.size());
     for (int64_t item = first; item < end; ++item) {
       const std::size_t before = run.bytes.size();
-      append_record(input_, layout_, item, sample, run.bytes);
+      run.whys.push_back(append_record(input_, layout_, item, sample, run.bytes).value_or(std::string()));
       run.sizes.push_back(run.bytes.size() - before);
     }
   }
@@ -78,7 +79,7 @@ class Filler {
   void take(const RecordRun& run) const {
     std::span<const std::byte> rest(run.bytes);
     for (std::size_t i = 0; i < run.sizes.size(); ++i) {
-      take_(run.first + static_cast<int64_t>(i), rest.first(run.sizes[i]));
+      take_(run.first + static_cast<int64_t>(i), rest.first(run.sizes[i]), run.whys[i]);
       rest = rest.subspan(run.sizes[i]);
     }
   }
@@ -95,14 +96,11 @@ class Filler {
 
 }  // namespace
 
-void append_record(const Dataset& input, const RecordLayout& layout, int64_t item, SampleBytes& sample,
-                   std::vector<std::byte>& to) {
-  try {
-    input.read(item, sample);
-  } catch (const Error& error) {
-    throw Error(error.code(), "sample " + std::to_string(item) + " of the input: " + error.what());
-  }
-  layout.append(sample, to);
+std::optional<std::string> append_record(const Dataset& input, const RecordLayout& layout, int64_t item,
+                                         SampleBytes& sample, std::vector<std::byte>& to) {
+  std::optional<std::string> why = try_read(input, item, sample);
+  if (!why) layout.append(sample, to);
+  return why;
 }
 
 void read_all(const Dataset& input, const RecordLayout& layout, int64_t threads, const TakeRecord& take) {

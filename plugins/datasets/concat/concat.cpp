@@ -42,7 +42,8 @@ class Concat final : public Dataset,
   static Ports ports() { return {{Port::pass_all()}, {Port::pass_all(), Port::of("$source", {Dtype::kInt64}, {})}}; }
   static std::vector<std::string> traits() { return {"deterministic"}; }
   static std::vector<std::string> abilities() {
-    return {Derived::kAbility, InMemory::kAbility, Columns::kAbility, Categorical::kAbility};
+    return {Derived::kAbility,     InMemory::kAbility,    Columns::kAbility,
+            PartialRead::kAbility, Categorical::kAbility, ItemNames::kAbility};
   }
   static Example example() { return {.params = R"({"source": "from"})", .files = {}, .inputs = {}}; }
 

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
+#include <vector>
 
 #include <tenon/array.hpp>
 
@@ -12,5 +14,9 @@ namespace tenon::datasets {
 
 /// The number at `from`, which need not be aligned. Whole numbers up to 2^53 are exact.
 [[nodiscard]] double number_at(const std::byte* from, Dtype dtype) noexcept;
+
+/// The bytes of a number of that type, as number_at() reads them; nothing for one that the type, or a double, cannot hold
+/// exactly.
+[[nodiscard]] std::optional<std::vector<std::byte>> bytes_of_number(double number, Dtype dtype);
 
 }  // namespace tenon::datasets

@@ -19,4 +19,10 @@ inline Error unreadable(const std::string& place, int number, const std::string&
   return {code, text, pointer};
 }
 
+/// Whether an error of that code is the fault of the item that was to be read: not where the machine lacks memory or file
+/// handles, since the item is sound on another machine, or at another moment.
+[[nodiscard]] constexpr bool is_fault_of_item(ErrorCode code) noexcept {
+  return code != ErrorCode::kMemory && code != ErrorCode::kStorage;
+}
+
 }  // namespace tenon::datasets

@@ -14,6 +14,7 @@ void* Selection::ability(const char* id) noexcept {
   if (wanted == InMemory::kAbility) return static_cast<InMemory*>(this);
   if (wanted == Columns::kAbility) return static_cast<Columns*>(this);
   if (wanted == PartialRead::kAbility && partial_ != nullptr) return static_cast<PartialRead*>(this);
+  if (wanted == Categorical::kAbility && categorical_ != nullptr) return static_cast<Categorical*>(this);
   if (wanted == ItemNames::kAbility && item_names_ != nullptr) return static_cast<ItemNames*>(this);
   return nullptr;
 }
@@ -41,6 +42,7 @@ void Selection::open(std::span<Dataset* const> inputs) {
   in_memory_ = ability_of<InMemory>(*input_);
   columns_ = ability_of<Columns>(*input_);
   partial_ = ability_of<PartialRead>(*input_);
+  categorical_ = ability_of<Categorical>(*input_);
   item_names_ = ability_of<ItemNames>(*input_);
   choose(*input_);
 }

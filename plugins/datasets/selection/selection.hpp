@@ -12,6 +12,7 @@
 #include <tenon/components/columns.hpp>
 #include <tenon/components/dataset.hpp>
 #include <tenon/components/derived.hpp>
+#include <tenon/components/fitted.hpp>
 #include <tenon/components/in_memory.hpp>
 #include <tenon/components/item_names.hpp>
 #include <tenon/components/partial_read.hpp>
@@ -24,12 +25,16 @@ class Selection : public Dataset,
                   public InMemory,
                   public Columns,
                   public PartialRead,
+                  public Categorical,
                   public ItemNames {
  public:
   static std::vector<std::string> traits() { return {"deterministic"}; }
-  static std::vector<std::string> abilities() { return {Derived::kAbility, InMemory::kAbility, Columns::kAbility}; }
+  /// Categorical is handed on, but not listed: names of classes are kept with the dataset that found them.
+  static std::vector<std::string> abilities() {
+    return {Derived::kAbility, InMemory::kAbility, Columns::kAbility, PartialRead::kAbility, ItemNames::kAbility};
+  }
 
-  /// PartialRead and ItemNames where the input has them, once open.
+  /// PartialRead, Categorical and ItemNames where the input has them, once open.
   [[nodiscard]] void* ability(const char* id) noexcept override;
 
   void derive(std::span<const Spec> inputs) override;
@@ -46,6 +51,9 @@ class Selection : public Dataset,
   [[nodiscard]] std::string_view partial_field() const noexcept final;
   void read_part(int64_t index, const std::function<Region(Extent)>& choose, Sample& out) const final;
 
+  [[nodiscard]] std::optional<std::vector<std::string>> categories(std::string_view field) const final {
+    return categorical_->categories(field);
+  }
   [[nodiscard]] std::string item_name(int64_t index) const final { return item_names_->item_name(source(index)); }
 
  protected:
@@ -63,6 +71,9 @@ class Selection : public Dataset,
 
   [[nodiscard]] const Dataset& input() const noexcept { return *input_; }
 
+  /// What the input's index tells, or nullptr; from choose() on.
+  [[nodiscard]] const Columns* input_columns() const noexcept { return columns_; }
+
  private:
   void require_one(std::size_t inputs) const;
 
@@ -72,6 +83,7 @@ class Selection : public Dataset,
   const InMemory* in_memory_ = nullptr;
   const Columns* columns_ = nullptr;
   const PartialRead* partial_ = nullptr;
+  const Categorical* categorical_ = nullptr;
   const ItemNames* item_names_ = nullptr;
 };
 

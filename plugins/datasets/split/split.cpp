@@ -1,13 +1,22 @@
 // dataset:split: a part of another dataset, found by what its samples hold and not by where they lie.
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include <files/content_hash.hpp>
+#include <files/numbers.hpp>
+#include <files/unreadable.hpp>
 #include <selection/selection.hpp>
+#include <selection/try_read.hpp>
 #include <split/assign.hpp>
 #include <split/sample_bytes.hpp>
+#include <tenon/components/remarks.hpp>
 #include <tenon/random.hpp>
 #include <tenon/registration.hpp>
 
@@ -50,7 +59,10 @@ struct SplitParams {
 /// Without `stratify` the part of a sample follows from a hash of its own bytes (of the group's with `group`): rows that
 /// come, go or move leave the others where they are, and equal samples lie in one part. With `stratify` the hashes order
 /// the samples of a class, and its exact shares are cut from that order.
-class Split final : public Selection {
+///
+/// A sample that cannot be read lies in a part, too, and whoever reads it there is told why. Its place in the input stands
+/// for its bytes, so that no two parts have it; its class or group is what the input's index tells, or else one of its own.
+class Split final : public Selection, public Remarks {
  public:
   explicit Split(SplitParams params)
       : Selection("splits"),
@@ -75,12 +87,26 @@ class Split final : public Selection {
   }
 
   static Ports ports() { return {{Port::pass_all(), Port::any("$stratify"), Port::any("$group")}, {Port::pass_all()}}; }
+  static std::vector<std::string> abilities() {
+    std::vector<std::string> all = Selection::abilities();
+    all.emplace_back(Remarks::kAbility);
+    return all;
+  }
+
+  [[nodiscard]] void* ability(const char* id) noexcept override {
+    return std::string_view(id) == Remarks::kAbility ? static_cast<Remarks*>(this) : Selection::ability(id);
+  }
 
   [[nodiscard]] int64_t size() const override { return static_cast<int64_t>(indices_.size()); }
 
   [[nodiscard]] std::string fingerprint() const override {
     const uint64_t chosen = content_hash(std::as_bytes(std::span(indices_)));
     return "split-1:" + std::to_string(indices_.size()) + ":" + hex(chosen) + ":" + input().fingerprint();
+  }
+
+  [[nodiscard]] std::vector<std::string> remarks() const override {
+    if (unreadable_.count == 0) return {};
+    return {unreadable_.told(size())};
   }
 
  private:
@@ -90,9 +116,13 @@ class Split final : public Selection {
   }
 
   void choose(const Dataset& input) override {
-    const std::vector<int8_t> parts = params_.stratify.empty() ? by_hash(input) : by_class(input);
+    Unread unread;
+    const std::vector<int8_t> parts = params_.stratify.empty() ? by_hash(input, unread) : by_class(input, unread);
     for (std::size_t i = 0; i < parts.size(); ++i) {
       if (parts[i] == part_) indices_.push_back(static_cast<int64_t>(i));
+    }
+    for (const auto& [item, why] : unread) {
+      if (parts[static_cast<std::size_t>(item)] == part_) unreadable_.add(item, why);
     }
     if (indices_.empty()) {
       throw Error(ErrorCode::kData,
@@ -128,39 +158,87 @@ class Split final : public Selection {
     return hash;
   }
 
-  /// Calls `take` with each sample of the input.
-  template <class Take>
-  static void visit(const Dataset& input, const Take& take) {
-    SampleBytes sample(input.spec());
-    for (int64_t i = 0; i < input.size(); ++i) {
+  /// Samples that cannot be read, and why.
+  using Unread = std::map<int64_t, std::string>;
+
+  /// Stands for the bytes of one.
+  [[nodiscard]] uint64_t hash_of_unread(int64_t item) const {
+    constexpr uint64_t kUnread = 0x756e72656164;  // apart from hashes of bytes
+    return random_key({seed(), kUnread, static_cast<uint64_t>(item)});
+  }
+
+  /// The hash of a field of a sample that cannot be read, where the input's index tells its value.
+  class IndexedField {
+   public:
+    IndexedField(const Columns* columns, const FieldSpec& field) : columns_(columns), field_(field) {}
+
+    [[nodiscard]] std::optional<uint64_t> hash(int64_t item) {
+      if (columns_ == nullptr || !field_.shape.empty()) return std::nullopt;
+      if (!std::exchange(asked_, true)) ask();
+      if (!numbers_ || static_cast<std::size_t>(item) >= numbers_->size()) return std::nullopt;
+      const auto bytes = bytes_of_number((*numbers_)[static_cast<std::size_t>(item)], field_.dtype);
+      return bytes ? std::optional(content_hash(*bytes)) : std::nullopt;
+    }
+
+   private:
+    /// An index that cannot tell for what is wrong with some item tells nothing.
+    void ask() {
       try {
-        input.read(i, sample);
+        numbers_ = columns_->column(field_.name);
       } catch (const Error& error) {
-        throw Error(error.code(), "sample " + std::to_string(i) + " of the input: " + error.what() +
-                                      "; a split reads every sample once: mend or remove this one");
+        if (!is_fault_of_item(error.code())) throw;
       }
-      take(sample);
+    }
+
+    const Columns* columns_;
+    FieldSpec field_;
+    bool asked_ = false;
+    std::optional<std::vector<double>> numbers_;
+  };
+
+  /// Calls take(item, sample) with each sample of the input, and with nullptr for one that cannot be read.
+  template <class Take>
+  static void visit(const Dataset& input, Unread& unread, const Take& take) {
+    SampleBytes sample(input.spec());
+    for (int64_t item = 0; item < input.size(); ++item) {
+      std::optional<std::string> why = try_read(input, item, sample);
+      take(item, why ? nullptr : &sample);
+      if (why) unread.emplace_hint(unread.end(), item, *std::move(why));
     }
   }
 
-  [[nodiscard]] std::vector<int8_t> by_hash(const Dataset& input) const {
+  [[nodiscard]] std::vector<int8_t> by_hash(const Dataset& input, Unread& unread) const {
     std::vector<int8_t> parts;
     const Spec fields = input.spec();
     const int group = params_.group.empty() ? -1 : index_of(fields, params_.group);
-    visit(input, [&](const SampleBytes& sample) {
-      const uint64_t hash =
-          group < 0 ? hash_of(sample, fields.size()) : random_key({seed(), content_hash(sample.field(group))});
+    IndexedField groups(group < 0 ? nullptr : input_columns(), fields[static_cast<std::size_t>(std::max(group, 0))]);
+    const auto keyed = [&](uint64_t hash) { return random_key({seed(), hash}); };
+    visit(input, unread, [&](int64_t item, const SampleBytes* sample) {
+      uint64_t hash = 0;
+      if (sample == nullptr) {
+        const std::optional<uint64_t> known = groups.hash(item);
+        hash = known ? keyed(*known) : hash_of_unread(item);
+      } else {
+        hash = group < 0 ? hash_of(*sample, fields.size()) : keyed(content_hash(sample->field(group)));
+      }
       parts.push_back(static_cast<int8_t>(part_of(hash, shares_)));
     });
     return parts;
   }
 
-  [[nodiscard]] std::vector<int8_t> by_class(const Dataset& input) const {
+  [[nodiscard]] std::vector<int8_t> by_class(const Dataset& input, Unread& unread) const {
     std::vector<Stratum> samples;
     const Spec fields = input.spec();
     const int label = index_of(fields, params_.stratify);
-    visit(input, [&](const SampleBytes& sample) {
-      samples.push_back({hash_of(sample, fields.size()), random_key({seed(), content_hash(sample.field(label))})});
+    IndexedField labels(input_columns(), fields[static_cast<std::size_t>(label)]);
+    const uint64_t no_class = hash_of_unread(-1);
+    visit(input, unread, [&](int64_t item, const SampleBytes* sample) {
+      if (sample != nullptr) {
+        samples.push_back({hash_of(*sample, fields.size()), random_key({seed(), content_hash(sample->field(label))})});
+        return;
+      }
+      const std::optional<uint64_t> known = labels.hash(item);
+      samples.push_back({hash_of_unread(item), known ? random_key({seed(), *known}) : no_class});
     });
     return stratified(samples, shares_);
   }
@@ -169,6 +247,7 @@ class Split final : public Selection {
   Shares shares_;
   int part_;
   std::vector<int64_t> indices_;
+  UnreadableItems unreadable_;  // of this part
 };
 
 TENON_COMPONENT(

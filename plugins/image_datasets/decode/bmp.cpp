@@ -1,8 +1,6 @@
 // BMP's file header and the two kinds of information headers that tell the size.
 #include <decode/headers.hpp>
 
-#include <algorithm>
-
 #include <tenon/error.hpp>
 
 namespace tenon::image_datasets {
@@ -43,19 +41,32 @@ RasterHeader bmp_header(Bytes file) {
 
 std::string bmp_with_indices_as_greys(Bytes file) {
   constexpr std::size_t kFileHeader = 14;
+  constexpr std::size_t kPixels = 10;
+  constexpr std::size_t kUsedColours = 46;
   const std::size_t header = little_endian(file, kFileHeader, 4);
   const bool old = header == 12;
   const std::size_t bits = little_endian(file, old ? 24 : 28, 2);
   if (bits > 8) return {};
   const std::size_t entry = old ? 3 : 4;
   const std::size_t begin = kFileHeader + header;
-  const std::size_t used = old ? 0 : little_endian(file, 46, 4);
-  const std::size_t all = std::size_t{1} << bits;
-  const std::size_t fit = begin < file.size() ? (file.size() - begin) / entry : 0;
-  const std::size_t entries = std::min({used == 0 ? all : used, all, fit});
-  std::string copy(text_of(file));
-  for (std::size_t i = 0; i < entries; ++i) copy.replace(begin + i * entry, 3, 3, static_cast<char>(i));
-  return copy;
+  const std::size_t pixels = little_endian(file, kPixels, 4);
+  if (pixels < begin || pixels > file.size()) {
+    throw Error(ErrorCode::kData, "is damaged: its BMP header ends at byte " + std::to_string(begin) +
+                                      ", and tells of pixels from byte " + std::to_string(pixels) + " on");
+  }
+  // The palette may be shorter than what pixels hold, so it gives way to a whole one.
+  const std::size_t entries = std::size_t{1} << bits;
+  std::string other(text_of(file.first(begin)));
+  const auto put = [&](std::size_t at, std::size_t number) {
+    for (std::size_t i = 0; i < 4; ++i) other[at + i] = static_cast<char>(number >> 8 * i & 0xFFU);
+  };
+  put(kPixels, begin + entries * entry);
+  if (!old) put(kUsedColours, 0);  // all of them
+  for (std::size_t i = 0; i < entries; ++i) {
+    other.append(3, static_cast<char>(i));
+    if (!old) other.push_back('\0');
+  }
+  return other.append(text_of(file.subspan(pixels)));
 }
 
 }  // namespace tenon::image_datasets

@@ -67,9 +67,7 @@ void take_values(const Raster& raster, const Region& region, uint8_t* to) {
 
 void decode_any_mask(Bytes file, Orientation orientation, const Choose* choose, const Allocate& allocate) {
   const Format format = require_image(file);
-  if (format == Format::kJpeg) {
-    throw Error(ErrorCode::kData, "is JPEG, which keeps no exact class numbers: masks are PNG, TIFF or BMP");
-  }
+  if (format == Format::kJpeg) refuse_lossy("JPEG");
   Raster raster = read_raster(file, format, true);
   if (orientation == Orientation::kIgnore) raster.turn = {};
   const Region region = chosen(choose, turned(raster.pixels.extent, raster.turn));

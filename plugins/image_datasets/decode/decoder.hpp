@@ -49,8 +49,8 @@ void decode_part(std::span<const std::byte> file, const DecodeOptions& options, 
 /// Decodes a mask of class numbers into uint8 [H, W]: the indices of a palette (PNG, BMP, TIFF) or the values of grey as
 /// they are stored, of 1, 2, 4, 8 or 16 bits, as long as they are at most 255. Of one bit black is 0 and white 1 in all
 /// formats, whatever the file calls them. Colours count where all three are equal.
-/// \throws Error (kData) as decode(), also for JPEG, which keeps no exact numbers, for colours, and for TIFF of more
-/// bits in which 0 is white. [any thread]
+/// \throws Error (kData) as decode(), also for JPEG and lossy WebP, JPEG 2000 and TIFF, which keep no exact numbers, for
+/// colours, and for TIFF of more bits in which 0 is white. [any thread]
 void decode_mask(std::span<const std::byte> file, Orientation orientation, const Allocate& allocate);
 
 /// As decode_mask for a region alone.

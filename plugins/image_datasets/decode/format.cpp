@@ -54,7 +54,7 @@ bool is_portable(Bytes file) noexcept {
   if (file.size() < 3 || std::to_integer<char>(file[0]) != 'P') return false;
   const char kind = std::to_integer<char>(file[1]);
   const char behind = std::to_integer<char>(file[2]);
-  return kind >= '1' && kind <= '6' && " \t\r\n#"sv.find(behind) != std::string_view::npos;
+  return kind >= '1' && kind <= '6' && " \t\r\n\v\f#"sv.find(behind) != std::string_view::npos;
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include <decode/bytes.hpp>
 #include <decode/exif.hpp>
@@ -14,6 +15,8 @@ struct RasterHeader {
   Extent stored;
   Turn turn;
   int depth = 8;  ///< Bits of a stored value where OpenCV widens them to 8; else 8.
+  std::string_view lossy =
+      {};  ///< What the file is where pixels were not kept exactly, such as "lossy WebP"; else empty.
 };
 
 /// \throws Error (kData): cut off, damaged, or a film.

@@ -22,6 +22,12 @@ struct Chunk {
   Bytes all;  // with what is around it
 };
 
+/// Whether pixels follow from chunks of that name.
+bool is_pixels(std::string_view name) noexcept {
+  constexpr std::array<std::string_view, 5> kNames{"IHDR", "PLTE", "tRNS", "IDAT", "IEND"};
+  return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+}
+
 uint32_t checksum(Bytes name_and_data) noexcept {
   return static_cast<uint32_t>(
       ::crc32_z(0, reinterpret_cast<const Bytef*>(name_and_data.data()), name_and_data.size()));
@@ -65,10 +71,17 @@ PngHeader head_of(Bytes data, std::size_t file_bytes) {
   header.depth = std::to_integer<int>(data[8]);
   header.colour = std::to_integer<int>(data[9]);
   constexpr std::array kDepths{1, 2, 4, 8, 16};
+  constexpr std::array kColours{0, 2, 3, 4, 6};
   const bool known = std::find(kDepths.begin(), kDepths.end(), header.depth) != kDepths.end();
   if (!known || (header.palette() && header.depth > 8)) {
     throw Error(ErrorCode::kData,
                 "is damaged: its PNG header tells values of " + std::to_string(header.depth) + " bits");
+  }
+  const bool grey_or_palette = header.colour == 0 || header.palette();
+  const auto is = [&](std::size_t at, int most) { return std::to_integer<int>(data[at]) <= most; };
+  if (std::find(kColours.begin(), kColours.end(), header.colour) == kColours.end() ||
+      (!grey_or_palette && header.depth < 8) || !is(10, 0) || !is(11, 0) || !is(12, 1)) {
+    throw Error(ErrorCode::kData, "is damaged: its PNG header tells a kind of pixels that there is not");
   }
   // Deflate makes at most 1032 bytes of one, and a byte holds at most 8 pixels.
   constexpr int64_t kMostPixelsPerByte = int64_t{1032} * 8;
@@ -85,6 +98,8 @@ PngHeader head_of(Bytes data, std::size_t file_bytes) {
 PngHeader png_header(Bytes file, Checksums checksums) {
   PngHeader header;
   bool first = true;
+  bool has_palette = false;
+  bool has_pixels = false;
   for (std::size_t at = kSignature;;) {
     const Chunk chunk = chunk_at(file, at, checksums);
     if (first && (chunk.name != "IHDR" || chunk.data.size() < 13)) {
@@ -93,8 +108,42 @@ PngHeader png_header(Bytes file, Checksums checksums) {
     if (first) header = head_of(chunk.data, file.size());
     first = false;
     if (chunk.name == "eXIf") header.turn = exif_turn(chunk.data);
-    if (chunk.name == "IEND") return header;
+    if (chunk.name == "PLTE") has_palette = !has_pixels;
+    if (chunk.name == "IDAT") has_pixels = true;
+    if (chunk.name == "IEND") {
+      if (has_pixels && (has_palette || !header.palette())) return header;
+      throw Error(ErrorCode::kData,
+                  "is damaged: the PNG file has no " + std::string(has_pixels ? "palette" : "pixels"));
+    }
+    if (!is_pixels(chunk.name) && chunk.name[0] >= 'A' && chunk.name[0] <= 'Z') {
+      throw Error(ErrorCode::kData,
+                  "is damaged: the PNG file has a chunk that is not known at byte " + std::to_string(at));
+    }
+    header.more = header.more || !is_pixels(chunk.name);
     at += chunk.all.size();
+  }
+}
+
+std::string with_pixels_alone(Bytes file, const PngHeader& header) {
+  std::string other(text_of(file.first(kSignature)));
+  std::size_t colours = 0;  // of the palette
+  bool has_pixels = false;
+  for (std::size_t at = kSignature;;) {
+    const Chunk chunk = chunk_at(file, at, Checksums::kPassOver);
+    at += chunk.all.size();
+    const std::size_t size = chunk.data.size();
+    bool kept = is_pixels(chunk.name);
+    if (chunk.name == "PLTE") {
+      kept = header.palette() && !has_pixels && colours == 0;
+      if (kept) colours = size / 3;
+    } else if (chunk.name == "tRNS") {
+      kept = !has_pixels && (header.palette() ? size > 0 && size <= colours
+                                              : size == (header.colour == 0 ? 2U : 6U) && header.colour <= 2);
+    } else if (chunk.name == "IDAT") {
+      has_pixels = true;
+    }
+    if (kept) other.append(text_of(chunk.all));
+    if (chunk.name == "IEND") return other;
   }
 }
 

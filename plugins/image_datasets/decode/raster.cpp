@@ -19,15 +19,33 @@
 namespace tenon::image_datasets {
 namespace {
 
-/// Threads belong to the loader, and what is wrong with a file is told by who reads it. The text that imdecode itself
-/// writes to std::cerr where a decoder throws cannot be turned off: what is often wrong is looked for before.
-void keep_to_itself() {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    cv::setNumThreads(0);
-    cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);
-  });
-}
+namespace logging = cv::utils::logging;
+
+/// While one lives, OpenCV keeps to itself: threads belong to the loader, and what is wrong with a file is told by who
+/// reads it. The text that imdecode itself writes to std::cerr where a decoder throws cannot be turned off: what is often
+/// wrong is looked for before. The level of its words is that of the process again when nothing is decoded.
+class Quiet {
+ public:
+  Quiet() {
+    static std::once_flag once;
+    std::call_once(once, [] { cv::setNumThreads(0); });
+    const std::lock_guard lock(mutex_);
+    if (decoding_++ == 0) level_ = logging::setLogLevel(logging::LOG_LEVEL_SILENT);
+  }
+  Quiet(const Quiet&) = delete;
+  Quiet& operator=(const Quiet&) = delete;
+  ~Quiet() {
+    const std::lock_guard lock(mutex_);
+    if (--decoding_ > 0) return;
+    const logging::LogLevel now = logging::setLogLevel(level_);
+    if (now != logging::LOG_LEVEL_SILENT) logging::setLogLevel(now);  // another one was set meanwhile
+  }
+
+ private:
+  inline static std::mutex mutex_;
+  inline static int decoding_ = 0;
+  inline static logging::LogLevel level_ = logging::LOG_LEVEL_SILENT;
+};
 
 std::string name_of(Format format) {
   switch (format) {
@@ -56,6 +74,11 @@ Pixels pixels_of(const cv::Mat& image) {
 
 }  // namespace
 
+void refuse_lossy(std::string_view kind) {
+  throw Error(ErrorCode::kData,
+              "is " + std::string(kind) + ", which keeps no exact class numbers: masks are PNG, TIFF or BMP");
+}
+
 std::optional<RasterHeader> raster_header(Bytes file, Format format) {
   switch (format) {
     case Format::kPng: {
@@ -72,7 +95,6 @@ std::optional<RasterHeader> raster_header(Bytes file, Format format) {
 
 Raster read_raster(Bytes file, Format format, bool indices) {
   if (format == Format::kPortable) return read_portable(file, indices);
-  keep_to_itself();
   Raster raster;
   std::string other;
   if (format == Format::kPng) {
@@ -82,10 +104,13 @@ Raster read_raster(Bytes file, Format format, bool indices) {
     if (indices && header.palette()) {
       other = with_indices_as_greys(file, header);
       raster.depth = 8;
+    } else if (header.more) {
+      other = with_pixels_alone(file, header);
     }
   } else if (const auto header = raster_header(file, format)) {
     raster.turn = header->turn;
     raster.depth = header->depth;
+    if (indices && !header->lossy.empty()) refuse_lossy(header->lossy);
   }
   if (format == Format::kBmp && indices) other = bmp_with_indices_as_greys(file);
   if (format == Format::kTiff && indices) other = tiff_with_indices_as_greys(file);
@@ -95,7 +120,9 @@ Raster read_raster(Bytes file, Format format, bool indices) {
     throw Error(ErrorCode::kData, "has " + std::to_string(file.size()) + " bytes: images end at 2 GiB");
   }
   const auto image = std::make_shared<cv::Mat>();
-  const TiffErrors errors;
+  const Quiet quiet;
+  std::optional<TiffErrors> errors;
+  if (format == Format::kTiff) errors.emplace();
   try {
     const cv::Mat bytes(1, static_cast<int>(file.size()), CV_8U, const_cast<std::byte*>(file.data()));
     *image = cv::imdecode(bytes, cv::IMREAD_UNCHANGED);
@@ -104,7 +131,7 @@ Raster read_raster(Bytes file, Format format, bool indices) {
     throw Error(memory ? ErrorCode::kMemory : ErrorCode::kData,
                 "cannot be decoded as " + name_of(format) + ": OpenCV says \"" + error.err + "\"");
   }
-  const std::string why(errors.first());
+  const std::string why(errors ? errors->first() : std::string_view());
   if (image->empty()) {
     throw Error(ErrorCode::kData, "is cut off, damaged or of a kind of " + name_of(format) + " that is not read: " +
                                       (why.empty() ? "OpenCV cannot decode it" : "libtiff says \"" + why + "\""));

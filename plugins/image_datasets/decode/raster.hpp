@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <string_view>
 
 #include <decode/decoder.hpp>
 #include <decode/format.hpp>
@@ -20,9 +21,13 @@ struct Raster {
 };
 
 /// Decodes the image of a file of that format, which is not JPEG. `indices`: of palettes give the indices, as grey, and
-/// of PBM, PGM and PPM the numbers as they are stored. Pixels may lie within `file`.
+/// of PBM, PGM and PPM the numbers as they are stored, and what keeps no exact numbers is refused. Pixels may lie within
+/// `file`.
 /// \throws Error (kData).
 [[nodiscard]] Raster read_raster(Bytes file, Format format, bool indices);
+
+/// \throws Error (kData): such a file is no mask.
+[[noreturn]] void refuse_lossy(std::string_view kind);
 
 /// From the header alone; nothing where only decoding tells. \throws Error (kData).
 [[nodiscard]] std::optional<RasterHeader> raster_header(Bytes file, Format format);

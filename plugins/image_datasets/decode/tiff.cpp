@@ -11,7 +11,18 @@
 namespace tenon::image_datasets {
 namespace {
 
+/// Tags.
+constexpr uint32_t kPacking = 259;
 constexpr uint32_t kPhotometric = 262;
+constexpr uint32_t kStripOffsets = 273;
+constexpr uint32_t kRowsOfStrip = 278;
+constexpr uint32_t kTileWidth = 322;
+constexpr uint32_t kTileHeight = 323;
+constexpr uint32_t kTileOffsets = 324;
+
+/// Packings that keep no exact numbers.
+constexpr uint32_t kJpegOfOld = 6;
+constexpr uint32_t kJpeg = 7;
 
 uint32_t number(Bytes file, bool little, std::size_t at, std::size_t width) noexcept {
   return little ? little_endian(file, at, width) : big_endian(file, at, width);
@@ -52,7 +63,7 @@ std::string with_number(Bytes file, uint32_t tag, char number) {
 
 /// Pixels lie in strips or tiles.
 void require_whole(Bytes file) {
-  constexpr std::array kOffsetsAndCounts{std::pair{273U, 279U}, std::pair{324U, 325U}};
+  constexpr std::array kOffsetsAndCounts{std::pair{kStripOffsets, 279U}, std::pair{kTileOffsets, 325U}};
   for (const auto& [offset_tag, count_tag] : kOffsetsAndCounts) {
     const std::vector<uint64_t> offsets = numbers_of(file, offset_tag);
     const std::vector<uint64_t> counts = numbers_of(file, count_tag);
@@ -64,6 +75,40 @@ void require_whole(Bytes file) {
                                         ", and the file has " + std::to_string(file.size()));
     }
   }
+}
+
+/// How many bytes a packing makes of one at most; nothing where that is not known.
+std::optional<uint64_t> most_bytes_of_one(uint32_t packing) noexcept {
+  switch (packing) {
+    case 1: return 1;
+    case 5: return 4096;  // LZW: a code of 9 to 12 bits stands for some 4,000 bytes at most
+    case 8:
+    case 32946: return 1032;  // Deflate
+    case 32773: return 64;    // PackBits: 128 bytes of two
+    default: return std::nullopt;
+  }
+}
+
+/// A damaged size is told before memory is taken for it: by the number of strips or tiles, and by the file's bytes.
+void require_fitting(Bytes file, uint64_t height, uint64_t width, uint64_t bits) {
+  const auto parts = [](uint64_t whole, uint64_t part) { return part == 0 ? 0 : (whole + part - 1) / part; };
+  const std::optional<uint32_t> rows = tiff_number(file, kRowsOfStrip);
+  const std::optional<uint32_t> tile_width = tiff_number(file, kTileWidth);
+  const std::optional<uint32_t> tile_height = tiff_number(file, kTileHeight);
+  const std::vector<uint64_t> strips = numbers_of(file, kStripOffsets);
+  const std::vector<uint64_t> tiles = numbers_of(file, kTileOffsets);
+  bool fits = true;
+  if (!strips.empty() && rows) fits = strips.size() >= parts(height, *rows);
+  if (!tiles.empty() && tile_width && tile_height) {
+    fits = tiles.size() >= parts(height, *tile_height) * parts(width, *tile_width);
+  }
+  const std::optional<uint64_t> most = most_bytes_of_one(tiff_number(file, kPacking).value_or(1));
+  // In floating point, for the product may have more than 64 bits.
+  const double bytes = static_cast<double>(width) * static_cast<double>(height) * static_cast<double>(bits) / 8;
+  if (most && bytes > static_cast<double>(*most) * static_cast<double>(file.size())) fits = false;
+  if (fits) return;
+  throw Error(ErrorCode::kData, "is damaged: its TIFF header tells a size of " + std::to_string(width) + " x " +
+                                    std::to_string(height) + ", which its pixels do not fill");
 }
 
 /// Bits of the first value of a pixel.
@@ -84,7 +129,11 @@ std::optional<RasterHeader> tiff_header(Bytes file) {
   if (!width || !height) return std::nullopt;
   const uint32_t bits = bits_of(file);
   require_read(file, bits);
-  return RasterHeader{turned({*height, *width}, exif_turn(file)), {}, bits == 1 ? 1 : 8};
+  require_fitting(file, *height, *width, bits);
+  RasterHeader header{turned({*height, *width}, exif_turn(file)), {}, bits == 1 ? 1 : 8, {}};
+  const uint32_t packing = tiff_number(file, kPacking).value_or(1);
+  if (packing == kJpegOfOld || packing == kJpeg) header.lossy = "TIFF packed as JPEG";
+  return header;
 }
 
 std::string without_multiplied_alpha(Bytes file) {

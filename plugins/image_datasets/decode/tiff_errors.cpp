@@ -2,6 +2,7 @@
 #include <decode/tiff_errors.hpp>
 
 #include <array>
+#include <atomic>
 #include <cstdarg>
 #include <cstdio>
 #include <mutex>
@@ -17,22 +18,54 @@ struct Heard {
 };
 thread_local Heard heard;
 
-/// No exception passes through C, so the words have memory already. Those of other users of libtiff are left alone.
-void hear(thandle_t /*file*/, const char* /*module*/, const char* format, std::va_list arguments) {
-  if (!heard.listening || heard.first[0] != '\0') return;
-  (void)std::vsnprintf(heard.first.data(), heard.first.size(), format, arguments);
+/// What the process has besides.
+struct Others {
+  std::mutex mutex;
+  int listening = 0;  // threads
+  std::atomic<TIFFErrorHandlerExt> handler{nullptr};
+};
+Others others;
+
+/// No exception passes through C, so the words have memory already.
+void hear(thandle_t file, const char* module, const char* format, std::va_list arguments) {
+  if (heard.listening) {
+    if (heard.first[0] == '\0') (void)std::vsnprintf(heard.first.data(), heard.first.size(), format, arguments);
+    return;
+  }
+  // One that was set behind this one may hand on to it.
+  thread_local bool handing_on = false;
+  const TIFFErrorHandlerExt handler = others.handler;
+  if (handler == nullptr || handing_on) return;
+  handing_on = true;
+  handler(file, module, format, arguments);
+  handing_on = false;
+}
+
+/// Sets this handler, and keeps the one that was there.
+void take_over() {
+  const TIFFErrorHandlerExt before = TIFFSetErrorHandlerExt(hear);
+  if (before != hear) others.handler = before;
 }
 
 }  // namespace
 
 TiffErrors::TiffErrors() {
-  static std::once_flag once;
-  std::call_once(once, [] { TIFFSetErrorHandlerExt(hear); });
+  {
+    const std::lock_guard lock(others.mutex);
+    ++others.listening;
+    take_over();
+  }
   heard.first[0] = '\0';
   heard.listening = true;
 }
 
-TiffErrors::~TiffErrors() { heard.listening = false; }
+TiffErrors::~TiffErrors() {
+  heard.listening = false;
+  const std::lock_guard lock(others.mutex);
+  if (--others.listening > 0) return;
+  take_over();  // another one may have been set meanwhile
+  TIFFSetErrorHandlerExt(others.handler);
+}
 
 std::string_view TiffErrors::first() const noexcept { return heard.first.data(); }
 

@@ -5,7 +5,8 @@
 
 namespace tenon::image_datasets {
 
-/// While it lives, errors that libtiff tells on this thread are kept; warnings are not. One at a time on a thread.
+/// While it lives, errors that libtiff tells on this thread are kept; warnings are not. One at a time on a thread. The
+/// handler of errors that the process had gets those of other threads, and has its place again when no thread listens.
 class TiffErrors {
  public:
   TiffErrors();

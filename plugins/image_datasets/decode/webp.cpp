@@ -38,7 +38,10 @@ RasterHeader webp_header(Bytes file) {
     if (length > chunks.size() - at - 8) fail("is damaged: a chunk of the WebP file reaches past its end");
     const Bytes data = chunks.subspan(at + 8, length);
     if (has(chunks, at, "ANIM")) fail("is an animated WebP, which is not read: save one frame of it");
-    if (has(chunks, at, "VP8 ")) header.stored = lossy_extent(data);
+    if (has(chunks, at, "VP8 ")) {
+      header.stored = lossy_extent(data);
+      header.lossy = "lossy WebP";
+    }
     if (has(chunks, at, "VP8L")) header.stored = lossless_extent(data);
     if (has(chunks, at, "EXIF")) {
       header.turn = exif_turn(has(data, 0, std::string_view("Exif\0\0", 6)) ? data.subspan(6) : data);

@@ -172,6 +172,9 @@ class ImageFolder final : public Dataset,
 
   /// Files that were passed over, as a hint.
   [[nodiscard]] std::string what_there_is() const {
+    if (found_.others == 0 && found_.specials.count > 0) {
+      return ", but pipes, sockets or devices, such as \"" + found_.specials.one + "\"";
+    }
     if (found_.others == 0) return "";
     return ", but " + std::to_string(found_.others) + " other files, such as \"" + found_.other +
            "\": do \"extensions\" name theirs?";
@@ -179,6 +182,7 @@ class ImageFolder final : public Dataset,
 
   void find_classes() {
     const Listing listing = list_folder(params_.path, "/path");
+    for (const std::string& name : listing.specials) found_.specials.add(name);
     const int64_t loose = std::count_if(listing.files.begin(), listing.files.end(),
                                         [&](const std::string& name) { return extensions_.match(name); });
     const auto images = [&] { return std::to_string(loose) + (loose == 1 ? " image" : " images"); };
@@ -226,7 +230,9 @@ class ImageFolder final : public Dataset,
                               " no images: " + quoted_list(empty);
     if (!params_.classes) {
       fail(which + "; remove such folders, or name the classes that count in \"classes\"" +
-           (found_.others == 0 ? "" : "; other files were found, such as \"" + found_.other + "\""));
+           (found_.others == 0 ? "" : "; other files were found, such as \"" + found_.other + "\"") +
+           (found_.loops.count == 0 ? ""
+                                    : "; \"" + found_.loops.one + "\" is a link that leads back to a folder above it"));
     }
     remarks_.push_back(params_.path.string() + ": " + which);
   }

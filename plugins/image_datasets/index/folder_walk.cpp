@@ -9,9 +9,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
+#include <files/unreadable.hpp>
 #include <tenon/error.hpp>
 
 namespace tenon::image_datasets {
@@ -44,7 +44,7 @@ class Folder {
     return {status.st_dev, status.st_ino};
   }
 
-  /// Calls visit(name, is_folder) for folders and files, in no order.
+  /// Calls visit(name, type) for folders (DT_DIR), files (DT_REG) and whatever else lies there (DT_FIFO), in no order.
   template <class Visit>
   void each(Visit&& visit) {
     for (;;) {
@@ -55,7 +55,7 @@ class Folder {
       const std::string_view name = static_cast<const char*>(entry->d_name);
       if (name.starts_with('.')) continue;
       const unsigned char type = entry->d_type == DT_LNK || entry->d_type == DT_UNKNOWN ? target(entry) : entry->d_type;
-      if (type == DT_DIR || type == DT_REG) visit(name, type == DT_DIR);
+      visit(name, type == DT_DIR || type == DT_REG ? type : static_cast<unsigned char>(DT_FIFO));
     }
   }
 
@@ -69,9 +69,8 @@ class Folder {
   }
 
   [[noreturn]] void fail() const {
-    const std::string why =
-        errno == ENOTDIR ? "is no folder" : "cannot be read: " + std::generic_category().message(errno);
-    throw Error(ErrorCode::kData, path_ + ": " + why, pointer_);
+    if (errno == ENOTDIR) throw Error(ErrorCode::kData, path_ + ": is no folder", pointer_);
+    throw datasets::unreadable(path_, errno, pointer_);
   }
 
   std::string path_;
@@ -84,6 +83,9 @@ class Walker {
   Walker(const std::string& root, const Extensions& extensions, const std::string& pointer, Found& found)
       : root_(root), extensions_(extensions), pointer_(pointer), found_(found) {}
 
+  /// The folder lies below others, to which a link may lead back.
+  void is_within(const std::string& folder) { above_.push_back(Folder(folder, pointer_).identity()); }
+
   void walk(const std::string& below) {
     const std::string path = below.empty() ? root_ : root_ + "/" + below;
     std::vector<std::string> folders;
@@ -91,14 +93,17 @@ class Walker {
       Folder folder(path, pointer_);
       const Folder::Identity identity = folder.identity();
       if (std::find(above_.begin(), above_.end(), identity) != above_.end()) {
-        throw Error(ErrorCode::kData, path + ": is a link that leads back to a folder above it: remove it", pointer_);
+        return found_.loops.add(below);  // what lies there has been found, or will be
       }
       above_.push_back(identity);
       std::string name;
-      folder.each([&](std::string_view entry, bool is_folder) {
+      folder.each([&](std::string_view entry, unsigned char type) {
         name.assign(below).append(below.empty() ? "" : "/").append(entry);
-        if (is_folder) {
+        if (type == DT_DIR) {
           folders.push_back(name);
+          if (extensions_.match(entry)) found_.folders.add(name);
+        } else if (type != DT_REG) {
+          found_.specials.add(name);
         } else if (extensions_.match(entry)) {
           found_.files.add(name);
         } else if (++found_.others == 1 || name < found_.other) {
@@ -122,11 +127,12 @@ class Walker {
 
 Listing list_folder(const std::filesystem::path& folder, const std::string& pointer) {
   Listing listing;
-  Folder(folder.string(), pointer).each([&](std::string_view name, bool is_folder) {
-    (is_folder ? listing.folders : listing.files).emplace_back(name);
+  Folder(folder.string(), pointer).each([&](std::string_view name, unsigned char type) {
+    (type == DT_DIR ? listing.folders : type == DT_REG ? listing.files : listing.specials).emplace_back(name);
   });
-  std::sort(listing.folders.begin(), listing.folders.end());
-  std::sort(listing.files.begin(), listing.files.end());
+  for (std::vector<std::string>* const list : {&listing.folders, &listing.files, &listing.specials}) {
+    std::sort(list->begin(), list->end());
+  }
   return listing;
 }
 
@@ -157,16 +163,28 @@ void walk_images(const std::filesystem::path& root, const std::string& below, co
                  const std::string& pointer, Found& found) {
   const std::string base = root.string();
   const std::size_t first = found.files.size();
-  Walker(base, extensions, pointer, found).walk(below);
+  Walker walker(base, extensions, pointer, found);
+  if (!below.empty()) walker.is_within(base);
+  walker.walk(below);
   found.files.sort_from(first);
 }
 
 std::vector<std::string> remarks_of(const Found& found, const std::filesystem::path& root) {
-  if (found.others == 0) return {};
-  const bool one = found.others == 1;
-  return {root.string() + ": " + std::to_string(found.others) + (one ? " file is no image" : " files are no images") +
-          " by " + (one ? "its name and was" : "their names and were") + " left out" + (one ? ": \"" : ", such as \"") +
-          found.other + "\""};
+  std::vector<std::string> all;
+  const auto remark = [&](int64_t count, const std::string& such_as, const char* one, const char* several) {
+    if (count == 0) return;
+    all.push_back(root.string() + ": " + std::to_string(count) + (count == 1 ? one : several) +
+                  (count == 1 ? ": \"" : ", such as \"") + such_as + "\"");
+  };
+  remark(found.others, found.other, " file is no image by its name and was left out",
+         " files are no images by their names and were left out");
+  remark(found.specials.count, found.specials.one, " entry is a pipe, a socket or a device and was left out",
+         " entries are pipes, sockets or devices and were left out");
+  remark(found.loops.count, found.loops.one, " link leads back to a folder above it and was not followed",
+         " links lead back to a folder above them and were not followed");
+  remark(found.folders.count, found.folders.one, " folder is called as an image is: the images in it count",
+         " folders are called as images are: the images in them count");
+  return all;
 }
 
 }  // namespace tenon::image_datasets

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -35,7 +36,11 @@ void share_out(std::size_t count, const std::function<void(std::size_t)>& work) 
   {
     std::vector<std::jthread> helpers;
     const auto threads = static_cast<std::size_t>(std::min(datasets::usable_cores(), kMostThreads));
-    for (std::size_t i = 1; i < std::min(count, threads); ++i) helpers.emplace_back(run);
+    try {
+      for (std::size_t i = 1; i < std::min(count, threads); ++i) helpers.emplace_back(run);
+    } catch (const std::system_error&) {
+      // As many as the system gives do the work.
+    }
     run();
   }
   if (error) std::rethrow_exception(error);

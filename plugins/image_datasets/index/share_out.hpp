@@ -7,8 +7,8 @@
 namespace tenon::image_datasets {
 
 /// Calls work(0) to work(count − 1), each once, on the calling thread and on helpers that end before this returns: one
-/// thread for each core that the process may run on by its affinity, 32 at most. What work(i) throws is thrown on, that
-/// of the lowest i where there are several; what lies above it may stay undone.
+/// thread for each core that the process may use, 32 at most, or fewer where the system gives no more. What work(i)
+/// throws is thrown on, that of the lowest i where there are several; what lies above it may stay undone.
 void share_out(std::size_t count, const std::function<void(std::size_t)>& work);
 
 }  // namespace tenon::image_datasets

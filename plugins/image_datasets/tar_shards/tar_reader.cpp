@@ -11,10 +11,10 @@
 #include <charconv>
 #include <optional>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include <decode/bytes.hpp>
+#include <files/unreadable.hpp>
 #include <tenon/error.hpp>
 
 namespace tenon::image_datasets {
@@ -67,6 +67,21 @@ std::string name_of(Bytes header) {
   return prefix.empty() ? name : prefix + "/" + name;
 }
 
+/// What unpacks a file that begins so; nothing for one that is not packed.
+std::optional<std::string_view> unpacker_of(Bytes begin) {
+  using Packer = std::pair<std::string_view, std::string_view>;
+  constexpr std::array<Packer, 4> kPackers{Packer{"\x1f\x8b", "gunzip"},
+                                           {"\x28\xb5\x2f\xfd", "unzstd"},
+                                           {"\xfd"
+                                            "7zXZ",
+                                            "unxz"},
+                                           {"BZh", "bunzip2"}};
+  for (const auto& [magic, tool] : kPackers) {
+    if (text_of(begin).starts_with(magic)) return tool;
+  }
+  return std::nullopt;
+}
+
 uint64_t padded(uint64_t size) { return (size + kBlock - 1) / kBlock * kBlock; }
 
 }  // namespace
@@ -74,16 +89,19 @@ uint64_t padded(uint64_t size) { return (size + kBlock - 1) / kBlock * kBlock; }
 TarFile::TarFile(const std::filesystem::path& path, const std::string& pointer)
     : descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {  // else a pipe would wait for a writer
   struct stat status {};
-  std::string why;
   if (descriptor_ < 0 || ::fstat(descriptor_, &status) != 0) {
-    why = "cannot be read: " + std::generic_category().message(errno);
-  } else if (S_ISDIR(status.st_mode)) {
+    const int number = errno;
+    if (descriptor_ >= 0) ::close(descriptor_);
+    throw datasets::unreadable(path.string(), number, pointer);
+  }
+  std::string why;
+  if (S_ISDIR(status.st_mode)) {
     why = "is a folder, but an archive is wanted: name its files, as in " + (path / "*.tar").string();
   } else if (!S_ISREG(status.st_mode)) {
     why = "is no regular file";
   }
   if (!why.empty()) {
-    if (descriptor_ >= 0) ::close(descriptor_);
+    ::close(descriptor_);
     throw Error(ErrorCode::kData, path.string() + ": " + why, pointer);
   }
   size_ = static_cast<uint64_t>(status.st_size);
@@ -101,7 +119,7 @@ std::size_t TarFile::read(uint64_t offset, std::span<std::byte> to) const {
   while (done < to.size()) {
     const ssize_t count = ::pread(descriptor_, to.data() + done, to.size() - done, static_cast<off_t>(offset + done));
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) throw Error(ErrorCode::kData, "cannot be read: " + std::generic_category().message(errno));
+    if (count < 0) throw datasets::unreadable({}, errno);
     if (count == 0) break;
     done += static_cast<std::size_t>(count);
   }
@@ -116,7 +134,11 @@ TarReader::TarReader(const TarFile& file, std::string name, std::string pointer)
     : file_(file), name_(std::move(name)), pointer_(std::move(pointer)) {}
 
 void TarReader::fail(uint64_t offset, const std::string& why) const {
-  throw Error(ErrorCode::kData, name_ + ": at byte " + std::to_string(offset) + ": " + why, pointer_);
+  throw Error(ErrorCode::kData, at_byte(offset, why), pointer_);
+}
+
+std::string TarReader::at_byte(uint64_t offset, const std::string& what) const {
+  return name_ + ": at byte " + std::to_string(offset) + ": " + what;
 }
 
 /// Up to `size` bytes from a place on, fewer at the end of the file; valid until the next call.
@@ -127,7 +149,7 @@ std::span<const std::byte> TarReader::bytes(uint64_t offset, std::size_t size) {
     try {
       buffer_.resize(file_.read(offset, buffer_));
     } catch (const Error& error) {
-      fail(offset, error.what());
+      throw Error(error.code(), at_byte(offset, error.what()), pointer_);
     }
     buffer_offset_ = offset;
   }
@@ -172,6 +194,12 @@ bool TarReader::next(TarMember& member) {
   while (at_ < file_.size()) {
     const uint64_t header_at = at_;
     const std::span<const std::byte> block = bytes(header_at, kBlock + kHead);
+    if (const auto tool = header_at == 0 ? unpacker_of(block) : std::nullopt) {
+      throw Error(ErrorCode::kData,
+                  name_ + ": is packed, so that no sample can be read where it lies: unpack it with " +
+                      std::string(*tool) + ", and name the archive that this makes",
+                  pointer_);
+    }
     if (block.size() < kBlock) fail(header_at, "is cut off within a header: get the file again");
     const Bytes header = block.first(kBlock);
     if (is_zero(header)) {
@@ -190,8 +218,10 @@ bool TarReader::next(TarMember& member) {
     const uint64_t data = header_at + kBlock;
     if (!said || size > (uint64_t{1} << 62U)) fail(header_at, "a header is damaged: get the file again");
     if (size > file_.size() - data) {
-      fail(header_at, "is cut off: \"" + name_of(header) + "\" has " + std::to_string(size) + " bytes, and " +
-                          std::to_string(file_.size() - data) + " are there: get the file again");
+      const std::string name = override.name.empty() ? name_of(header) : override.name;
+      fail(header_at, "is cut off: " + (name.empty() ? "a file without a name" : "\"" + name + "\"") + " has " +
+                          std::to_string(size) + " bytes, and " + std::to_string(file_.size() - data) +
+                          " are there: get the file again");
     }
     at_ = std::min(data + padded(size), file_.size());
     if (regular) {

@@ -21,7 +21,7 @@ struct TarMember {
 /// An open file, read at any place by any thread.
 class TarFile {
  public:
-  /// \throws Error (kData) that names the file, with the pointer of the parameter that lists it.
+  /// \throws Error (kData, or as unreadable() says) that names the file, with the pointer of the parameter that lists it.
   TarFile(const std::filesystem::path& path, const std::string& pointer);
   TarFile(TarFile&& other) noexcept;
   TarFile(const TarFile&) = delete;
@@ -32,7 +32,7 @@ class TarFile {
   [[nodiscard]] uint64_t size() const noexcept { return size_; }
 
   /// Fills `to` from a place on, as far as the file goes; gives how many bytes that are.
-  /// \throws Error (kData) without the file's name.
+  /// \throws Error (as unreadable() says) without the file's name.
   [[nodiscard]] std::size_t read(uint64_t offset, std::span<std::byte> to) const;
 
   /// Tells the system that a range will be read soon.
@@ -65,6 +65,7 @@ class TarReader {
   };
 
   [[noreturn]] void fail(uint64_t offset, const std::string& why) const;
+  [[nodiscard]] std::string at_byte(uint64_t offset, const std::string& what) const;
   [[nodiscard]] std::span<const std::byte> bytes(uint64_t offset, std::size_t size);
   [[nodiscard]] std::string text(uint64_t offset, uint64_t size);
   void read_pax(uint64_t offset, uint64_t size, Override& override);

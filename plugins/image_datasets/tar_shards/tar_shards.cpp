@@ -10,6 +10,7 @@
 #include <decode/pixels.hpp>
 #include <files/content_hash.hpp>
 #include <files/patterns.hpp>
+#include <files/unreadable.hpp>
 #include <index/image_file.hpp>
 #include <tar_shards/params.hpp>
 #include <tar_shards/shard_index.hpp>
@@ -99,12 +100,17 @@ class TarShards final : public Dataset, public Columns, public PartialRead, publ
     const ShardField& declared = params_.fields[position];
     if (declared.type != ShardType::kInteger && declared.type != ShardType::kNumber) return std::nullopt;
     std::vector<double> numbers(static_cast<std::size_t>(size()));
-    for (int64_t i = 0; i < size(); ++i) {
-      with_file_of(i, position, [&](std::span<const std::byte> bytes) {
-        numbers[static_cast<std::size_t>(i)] = declared.type == ShardType::kInteger
-                                                   ? static_cast<double>(integer_of(declared, bytes))
-                                                   : number_of(declared, bytes);
-      });
+    try {
+      for (int64_t i = 0; i < size(); ++i) {
+        with_file_of(i, position, [&](std::span<const std::byte> bytes) {
+          numbers[static_cast<std::size_t>(i)] = declared.type == ShardType::kInteger
+                                                     ? static_cast<double>(integer_of(declared, bytes))
+                                                     : number_of(declared, bytes);
+        });
+      }
+    } catch (const Error& error) {
+      if (!datasets::is_fault_of_item(error.code())) throw;
+      return std::nullopt;  // whoever reads the items finds out which, and whether that is tolerated
     }
     return numbers;
   }
@@ -212,10 +218,20 @@ class TarShards final : public Dataset, public Columns, public PartialRead, publ
     try {
       use(bytes_of(file, entry));
     } catch (const Error& error) {
+      const std::string name = name_at(file, entry.offset);
       throw Error(error.code(),
-                  shard.path.string() + ": \"" + member_name(file, entry.offset) + "\" at byte " +
+                  shard.path.string() + ": " + (name.empty() ? "the file" : "\"" + name + "\"") + " at byte " +
                       std::to_string(entry.offset) + ": " + error.what(),
                   error.pointer());
+    }
+  }
+
+  /// Empty where the archive does not tell any more.
+  static std::string name_at(const TarFile& file, uint64_t offset) {
+    try {
+      return member_name(file, offset);
+    } catch (const Error&) {  // what is to be told is worse
+      return {};
     }
   }
 

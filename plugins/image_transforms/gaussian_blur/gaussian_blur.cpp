@@ -46,8 +46,7 @@ class GaussianBlur final : public Colouring {
   static Example example() { return {R"({"kernel_size": 3})", {}, {}}; }
 
   /// One draw. All channels are blurred, alpha too. Pixels beyond the image are those within, mirrored at its outermost
-  /// pixels. While the strength grows,
-  /// the largest width rises from the least one.
+  /// pixels. While the strength grows, the largest width rises from the least one.
   void apply(Sample& sample, Rng& random, const When& when) const override {
     const double sigma = narrowed(sigma_, sigma_.low, strength(grow_, when)).draw(random);
     const View image = in(sample);

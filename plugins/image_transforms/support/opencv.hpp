@@ -20,14 +20,15 @@ void quiet_opencv();
           const_cast<uint8_t*>(view.data), static_cast<std::size_t>(view.stride)};
 }
 
-/// Calls what calls OpenCV. \throws Error (kData) instead of cv::Exception.
+/// Calls what calls OpenCV. \throws Error instead of cv::Exception: kMemory where it gets no memory, else kData.
 template <class Call>
 void with_opencv(Call&& call) {
   quiet_opencv();
   try {
     std::forward<Call>(call)();
   } catch (const cv::Exception& error) {
-    throw Error(ErrorCode::kData, "OpenCV cannot do this: " + error.err);
+    throw Error(error.code == cv::Error::StsNoMem ? ErrorCode::kMemory : ErrorCode::kData,
+                "OpenCV cannot do this: " + error.err);
   }
 }
 

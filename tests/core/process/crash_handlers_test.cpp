@@ -1,7 +1,10 @@
 // What handles crashes while somebody asked for it, and what does otherwise.
 #include <core/process/crash_handlers.hpp>
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <array>
 #include <csignal>
@@ -12,6 +15,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include <core/json/json.hpp>
 #include <core/process/breadcrumb.hpp>
@@ -19,6 +23,7 @@
 #include <core/process/crash_report.hpp>
 #include <core/process/crash_scene.hpp>
 #include <core/process/crash_text.hpp>
+#include <core/process/mapped_file_at.hpp>
 #include <core/storage/scratch_folder.hpp>
 
 namespace tenon::core {
@@ -112,6 +117,67 @@ TEST_F(CrashHandlingDeathTest, TheLastCallIsNamedWithCaution) {
       testing::ExitedWithCode(3),
       "is not known: the last call was backward of \"loss\" \\(loss:mse of plugin org.example.losses\\), which need "
       "not be the cause");
+}
+
+/// A mapping of a file of three pages, of which one is left.
+const char* shortened(const std::filesystem::path& path, std::size_t left) {
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  std::ofstream(path) << std::string(3 * page, 'x');
+  const int file = ::open(path.c_str(), O_RDONLY);
+  const void* const memory = ::mmap(nullptr, 3 * page, PROT_READ, MAP_PRIVATE, file, 0);
+  ::close(file);
+  std::filesystem::resize_file(path, left);
+  return static_cast<const char*>(memory);
+}
+
+[[gnu::noinline]] void touch(const char* byte) { static_cast<void>(*static_cast<const volatile char*>(byte)); }
+
+TEST_F(CrashHandlingDeathTest, AMappedFileThatBecameShorterIsNamed) {
+  const ScratchFolder folder(std::filesystem::temp_directory_path(), "crash");
+  const std::filesystem::path path = folder.path() / "two words.npy";
+  const int64_t page = ::sysconf(_SC_PAGESIZE);
+  EXPECT_EXIT(
+      {
+        const CrashHandlers handlers;
+        const char* const bytes = shortened(path, 100);
+        touch(bytes + page - 1);  // of the page that is left in part
+        touch(bytes + 2 * page);
+      },
+      testing::ExitedWithCode(3),
+      path.string() + ", which is mapped, became shorter: it ends at byte 100, and byte " + std::to_string(2 * page) +
+          " was read at address 0x");
+  EXPECT_EXIT(
+      {
+        const CrashHandlers handlers;
+        const char* const bytes = shortened(path, 0);
+        std::filesystem::remove(path);
+        touch(bytes);
+      },
+      testing::ExitedWithCode(3),
+      path.string() + " \\(deleted\\), which is mapped, became shorter, or its disk failed at address 0x");
+}
+
+TEST(MappedFileAt, TellsFileAndPlaceAmongManyMappings) {
+  const ScratchFolder folder(std::filesystem::temp_directory_path(), "maps");
+  const std::filesystem::path path = folder.path() / "file.bin";
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  std::ofstream(path) << std::string(4 * page, 'x');
+  const int file = ::open(path.c_str(), O_RDONLY);
+  std::vector<char*> mapped;
+  for (int i = 0; i < 2000; ++i) {  // every other page, so that no two are one mapping
+    const off_t offset = i % 2 == 0 ? 0 : static_cast<off_t>(2 * page);
+    mapped.push_back(static_cast<char*>(::mmap(nullptr, page, PROT_READ, MAP_SHARED, file, offset)));
+  }
+  ::close(file);
+  std::array<char, kMappedPathRoom> memory{};
+  for (std::size_t i = 0; i < mapped.size(); i += 37) {
+    const MappedPlace place = mapped_file_at(reinterpret_cast<uintptr_t>(mapped[i]) + 5, memory);
+    EXPECT_EQ(place.path, path.string());
+    EXPECT_EQ(place.offset, static_cast<int64_t>(i % 2 == 0 ? 5 : 2 * page + 5));
+  }
+  EXPECT_EQ(mapped_file_at(reinterpret_cast<uintptr_t>(&memory), memory).path, "") << "of no file";
+  EXPECT_EQ(mapped_file_at(1, memory).path, "");
+  for (char* const each : mapped) ::munmap(each, page);
 }
 
 TEST_F(CrashHandlingDeathTest, WhatIsThrownOutOfANoexceptFunctionIsTold) {

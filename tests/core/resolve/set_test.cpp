@@ -130,6 +130,18 @@ INSTANTIATE_TEST_SUITE_P(
                 "did you mean ${vars.epochs}?"}),
     [](const auto& each) { return std::string(each.param.name); });
 
+TEST(Set, TellsTheNumberOfAnElementThatIsNamed) {
+  const std::string text = std::string(kSmall).replace(
+      kSmall.find("\"fit\""), 0,
+      R"("predict": { "data": "load", "outputs": ["net.logits", { "name": "digit", "from": "net.logits" }] },)");
+  const auto label = [&](const std::string& set) { return resolve_text(text, {set}).diagnostics.all().front().label; };
+  EXPECT_EQ(label("predict.outputs.digit.axis=1"), "the element of that name is predict.outputs.1.axis");
+  EXPECT_EQ(label("predict.outputs.digit=null"), "the element of that name is predict.outputs.1");
+  EXPECT_EQ(label("predict.outputs.net.logits.axis=1"),
+            "predict.outputs.0 is the text \"net.logits\" and holds nothing by name: set the whole of it");
+  EXPECT_EQ(label("predict.outputs.net.axis=1"), "its elements are 0 to 1; +predict.outputs.2 adds one");
+}
+
 TEST(Set, MarksTheValueWithinTheArgument) {
   const Outcome outcome = resolve_text(kSmall, {"fit.accumulate=-1"});
   EXPECT_EQ(render_text(outcome.diagnostics),

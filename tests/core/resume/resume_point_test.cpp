@@ -127,6 +127,22 @@ TEST(ParseResume, lists_what_there_is_to_say) {
   EXPECT_NE(message_of<Error>([] { (void)parse_resume("nevr"); }).find("did you mean \"never\"?"), std::string::npos);
 }
 
+TEST_F(ResumeTest, auto_tells_why_there_is_nothing_to_go_on_from) {
+  const auto why_not = [&] {
+    std::string reason;
+    EXPECT_FALSE(find_resume_point(runs(), "digits", kAuto, &reason));
+    return reason;
+  };
+  EXPECT_EQ(why_not(), "");
+  const fs::path empty = make_run({});
+  EXPECT_EQ(why_not(), fmt::format("the newest run of that name, {}, has no checkpoint to go on from (it has none)",
+                                   empty.string()));
+  const fs::path finished = make_run({10}, true);
+  EXPECT_EQ(why_not(), fmt::format("the newest run of that name, {}, is finished: to train it further give its path to "
+                                   "--resume",
+                                   finished.string()));
+}
+
 TEST_F(ResumeTest, never_looks_at_nothing) {
   make_run({10});
   EXPECT_FALSE(find({ResumeMode::kNever, {}}));

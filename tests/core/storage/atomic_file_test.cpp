@@ -2,7 +2,9 @@
 #include <core/storage/atomic_file.hpp>
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -72,6 +74,43 @@ TEST(AtomicFile, says_what_to_do_on_a_full_disk) {
   EXPECT_STREQ(
       error.what(),
       "cannot write /runs/a: No space left on device (free some space there, or choose another place with run.dir)");
+}
+
+TEST(AtomicFile, names_what_chose_the_place) {
+  const auto says = [](const Error& error) {
+    return std::string(error.what()).find("choose another place with --out") != std::string::npos;
+  };
+  EXPECT_TRUE(says(storage_error("write", "rows.csv", ENOSPC, kOutOption)));
+  const FileDescriptor full(::open("/dev/full", O_WRONLY));
+  if (!full) GTEST_SKIP() << "/dev/full cannot be opened";
+  try {
+    write_all(full, bytes_of("text"), "/dev/full", kOutOption);
+    FAIL() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_TRUE(says(error)) << error.what();
+  }
+}
+
+TEST(OpenForReading, tells_the_limit_of_open_files_whatever_the_file_is_for) {
+  rlimit before = {};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const FileDescriptor next(::open("/dev/null", O_RDONLY));
+  rlimit small = before;
+  small.rlim_cur = static_cast<rlim_t>(next.get());  // numbers below it are taken
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &small), 0);
+  ErrorCode code = ErrorCode::kConfig;
+  std::string message;
+  try {
+    (void)open_for_reading("/proc/self/exe", ErrorCode::kPlugin);
+  } catch (const Error& error) {
+    code = error.code();
+    message = error.what();
+  }
+  ::setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_EQ(code, ErrorCode::kStorage);
+  const std::string wanted = fmt::format("Too many open files (the limit of this process is {}", small.rlim_cur);
+  EXPECT_NE(message.find(wanted), std::string::npos) << message;
+  EXPECT_NE(message.find("ulimit -n"), std::string::npos) << message;
 }
 
 TEST(AtomicFile, a_full_device_is_an_error_of_the_write) {

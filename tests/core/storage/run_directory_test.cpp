@@ -88,6 +88,56 @@ TEST(RunDirectory, is_live_while_it_is_open_and_no_longer) {
   EXPECT_FALSE(is_live(folder / "none"));
 }
 
+/// What it says of itself, which must be an error of storage.
+template <class Action>
+std::string storage_complaint(const Action& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kStorage);
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+
+TEST(RunDirectory, notices_that_it_was_removed_or_replaced) {
+  const TemporaryFolder folder;
+  const RunDirectory run = RunDirectory::create(folder / "runs", "digits");
+  EXPECT_NO_THROW(run.require_present());
+  std::filesystem::remove_all(folder / "runs");
+  const auto complaint = [&] { return storage_complaint([&] { run.require_present(); }); };
+  EXPECT_NE(complaint().find(run.path().string() + " was removed while the run was going"), std::string::npos)
+      << complaint();
+  EXPECT_EQ(RunDirectory::create(folder / "runs", "digits").path(), run.path());  // another run has the name now
+  EXPECT_NE(complaint().find("was removed while the run was going"), std::string::npos) << complaint();
+}
+
+TEST(RunDirectory, notices_where_it_was_moved_to) {
+  const TemporaryFolder folder;
+  const RunDirectory run = RunDirectory::create(folder / "runs", "digits");
+  std::filesystem::rename(folder / "runs", folder / "kept");
+  const std::string complaint = storage_complaint([&] { run.require_present(); });
+  EXPECT_NE(complaint.find("was moved to " + (folder / "kept/digits/0001").string()), std::string::npos) << complaint;
+  EXPECT_NE(complaint.find("--resume " + run.path().string()), std::string::npos) << complaint;
+  std::filesystem::rename(folder / "kept", folder / "runs");
+  EXPECT_NO_THROW(run.require_present());
+}
+
+TEST(RunDirectory, names_the_files_that_are_gone) {
+  const TemporaryFolder folder;
+  const RunDirectory run = RunDirectory::create(folder / "runs", "digits");
+  put(run.log(), "");
+  const std::vector<std::filesystem::path> files{"log.jsonl", run.checkpoints() / "step-000001",
+                                                 run.checkpoints() / "step-000001", ""};
+  put(files[1] / "manifest.json", "");
+  EXPECT_NO_THROW(run.require_files(files));
+  std::filesystem::remove(run.log());
+  std::filesystem::remove_all(files[1]);
+  const std::string complaint = storage_complaint([&] { run.require_files(files); });
+  EXPECT_NE(complaint.find("had written there: log.jsonl, checkpoints/step-000001, removed"), std::string::npos)
+      << complaint;
+}
+
 TEST(RunDirectory, a_killed_process_leaves_no_lock) {
   const TemporaryFolder folder;
   int ready[2];

@@ -123,6 +123,16 @@ TEST(RenderText, AFileNamedInASentenceCannotCommandTheTerminal) {
   EXPECT_NE(text.find("see \\u001b[31m\n"), std::string::npos) << text;
 }
 
+TEST(RenderText, AFileNamedInASentenceCannotFakeALine) {
+  Diagnostic diagnostic;
+  diagnostic.message = "cannot read a\nerror: b.jpg";
+  diagnostic.notes.emplace_back("see c\nerror: d.jpg");
+  EXPECT_EQ(render_text(diagnostic), "error: cannot read a\n  error: b.jpg\n   = see c\n  error: d.jpg\n");
+  diagnostic = at("{\"lr\": 1}", 1, 5);
+  diagnostic.span.source = std::make_shared<const Source>("a\nerror: b.json", "{\"lr\": 1}");
+  EXPECT_NE(render_text(diagnostic).find("  --> a\\nerror: b.json:1:2\n"), std::string::npos);
+}
+
 TEST(RenderText, ShowsSecondaryPlacesWithDashes) {
   Diagnostic diagnostic = at("{\"lr\": 1}\n{\"lr\": 2}", 11, 15);
   const Span first{diagnostic.span.source, 1, 5};

@@ -124,6 +124,25 @@ TEST(InMemoryStream, FetchesTheNextItemWhileTransformsAreAtOne) {
   EXPECT_TRUE(std::all_of(counting.views_.begin() + 1, counting.views_.end(), [](int views) { return views == 2; }));
 }
 
+/// Threads look at their neighbours' samples, to fetch them, while those get others in their place.
+TEST(InMemoryStream, FetchingAheadDoesNotMeetSubstitutes) {
+  const Viewed viewed;
+  const fakes::FunctionTransform picky([](Sample& sample, Rng&, const When&) {
+    if (sample.at(1).as<int64_t>()[0] % 3 == 0) throw std::runtime_error("divided by three");
+  });
+  const Stream stream(node(viewed), {node("picky", picky)}, 7);
+  LoaderOptions options;
+  options.node = "train";
+  options.batch = kItems;
+  options.shuffle = true;
+  options.bad_sample = core::BadSampleParams{core::BadSamplePolicy::kSubstitute, 1000};
+  Loader plain(stream, options);
+  const std::vector<fakes::Copy> expected = fakes::run(plain, 0, 0, 50);
+  options.workers = 4;
+  Loader threads(stream, options);
+  EXPECT_EQ(fakes::run(threads, 0, 0, 50), expected);
+}
+
 TEST(InMemoryStream, ATransformSeesTheDatasetsOwnMemory) {
   const Viewed viewed;
   std::vector<const std::byte*> views(2);
@@ -169,6 +188,55 @@ TEST(InMemoryStream, AFieldWithoutAPlaceIsTheDatasetsFault) {
   const std::vector<std::byte*> places{&place, &place};
   std::atomic<int64_t> at = -1;
   EXPECT_EQ(fakes::error_of(ErrorCode::kPlugin, [&] { stream.copy(std::vector<int64_t>{4}, places, at); }), message);
+}
+
+/// Two of its items turned out to be damaged.
+class Damaged final : public Viewed {
+ public:
+  Damaged() {
+    before([](int64_t index) {
+      if (index % 20 == 7) throw Error(ErrorCode::kData, "x.cache: item " + std::to_string(index) + " is damaged");
+    });
+  }
+  void view(int64_t index, std::span<const std::byte*> fields) const noexcept override {
+    if (index % 20 != 7) return Viewed::view(index, fields);
+    fields[0] = fields[1] = nullptr;
+  }
+};
+
+TEST(InMemoryStream, AnItemThatTurnsOutToBeDamagedSaysWhyAsAnyOtherBadSample) {
+  const Damaged damaged;
+  const auto change = fakes::to_float();
+  for (const std::vector<TransformNode>& transforms : {std::vector<TransformNode>{}, {node("change", change)}}) {
+    const Stream stream(node(damaged), transforms, 7);
+    const std::string cause =
+        "\"train_set\" (dataset:fake), sample 7 of \"train_set\", epoch 0: x.cache: item 7 is damaged";
+    EXPECT_EQ(fakes::error_of(ErrorCode::kData, [&] { (void)sample_of(stream, {7}); }), cause);
+    for (const auto policy : {core::BadSamplePolicy::kSkip, core::BadSamplePolicy::kSubstitute}) {
+      LoaderOptions options;
+      options.node = "train";
+      options.batch = 16;
+      options.bad_sample = core::BadSampleParams{policy, 2};
+      Loader loader(stream, options);
+      loader.start(0, 0, 1);
+      int64_t samples = 0;
+      while (const std::optional<Batch> batch = loader.next()) {
+        const fakes::Copy copy = fakes::copy_of(*batch);
+        samples += static_cast<int64_t>(copy.ids.size());
+        EXPECT_EQ(std::count(copy.ids.begin(), copy.ids.end(), 7), 0);
+      }
+      EXPECT_EQ(samples, policy == core::BadSamplePolicy::kSkip ? kItems - 2 : kItems);
+      const BadSamples bad = loader.take_bad_samples();
+      ASSERT_EQ(bad.count, 2);
+      EXPECT_EQ(bad.first[0].message, cause);
+    }
+    LoaderOptions strict;
+    strict.node = "train";
+    strict.batch = 16;
+    Loader loader(stream, strict);
+    loader.start(0, 0, 1);
+    EXPECT_EQ(fakes::error_of(ErrorCode::kData, [&] { (void)loader.next(); }), cause);
+  }
 }
 
 /// Items of a file that has become shorter since it was mapped.

@@ -241,7 +241,7 @@ TEST(LoaderOptions, OutOfRangeAreRefusedByName) {
                       o.last = LastBatch::kDrop;
                     }),
             "dataset \"train_set\" has 20 samples, less than one batch of 21, and loader \"train\" drops a short last "
-            "batch: an epoch would be empty");
+            "batch: an epoch would be empty; set \"batch\" to 20 at most, or \"last\" to \"keep\"");
 }
 
 TEST(LoaderOptions, AnEmptyDatasetIsRefused) {

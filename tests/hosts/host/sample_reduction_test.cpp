@@ -107,6 +107,22 @@ TEST(SampleReduction, MasksAndBoxesStayOverTheirPixels) {
   EXPECT_FLOAT_EQ(static_cast<float>(tile.boxes[0].bottom * 4), static_cast<float>(tile.image.height * 3));
 }
 
+TEST(SampleReduction, AMaskOfTheReducedImagesSizeIsNotTakenForTheImagesOwn) {
+  const auto fields = fields_of({{"image", Dtype::kUint8, {"H", "W", 3}}, {"mask", Dtype::kInt64, {"h", "w"}}});
+  engine::DataShown shown;
+  shown.fields = fields;
+  shown.samples.push_back({0,
+                           {value_of<uint8_t>({512, 512, 3}, halves(512, 512)),
+                            value_of<int64_t>({256, 256}, std::vector<int64_t>(256 * 256, 5))},
+                           {}});
+  SampleReduction(64)(fields, shown.samples[0]);
+  ASSERT_EQ(shown.samples[0].values[0].shape, (Shape{256, 256, 3}));
+  EXPECT_EQ(numbers_of(fields[1].field, shown.samples[0].values[1], 1000), std::vector<double>(64, 5));
+  const auto sheet = contact_sheet(shown);
+  ASSERT_TRUE(sheet);
+  EXPECT_TRUE(sheet->tiles[0].mask.empty());
+}
+
 TEST(SampleReduction, SmallImagesAndShortTextsStayAsTheyAreAndOfTheRestTheBeginning) {
   const auto fields = fields_of({{"image", Dtype::kUint8, {"H", "W", 3}},
                                  {"text", Dtype::kUint8, {Dim()}},

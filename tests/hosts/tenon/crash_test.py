@@ -147,7 +147,7 @@ CASES = {
         cause="SIGILL"),
     "a mapped file that became shorter": Case(
         node("opt", "optimizer:crashing", "step", "shortened"),
-        r"\(SIGBUS, a file that is mapped became shorter at address 0x\w+\) " + STEP, call=OPT, cause="SIGBUS"),
+        r"\(SIGBUS, /\S+ \(deleted\), which is mapped, became shorter, or its disk failed at address 0x\w+\) " + STEP, call=OPT, cause="SIGBUS"),
     "a call through a null pointer": Case(
         node("opt", "optimizer:crashing", "step", "call"), r"\(SIGSEGV at address 0x0\) " + STEP, call=OPT),
     "a pointer that none can be": Case(

@@ -256,6 +256,19 @@ class DataCheckTest(CheckingTest):
         self.assertEqual((outcome.code, outcome.out), (4, ""), outcome.err)
         self.assertIn("val.csv", outcome.err)
 
+    def test_more_samples_than_memory_can_hold_are_refused_and_a_few_are_read(self):
+        def change(pipeline):
+            nodes = pipeline["nodes"]
+            nodes["once"] = nodes["train_set"]
+            nodes["train_set"] = {"use": "dataset:repeat", "in": "once", "with": {"times": 2**56}}
+
+        pipe = self.pipeline(change)
+        outcome = self.tenon("data", "check", pipe, "--on", "train")
+        self.assertEqual((outcome.code, outcome.out), (6, ""), outcome.err)
+        self.assertIn(f'"train_set" has {60 * 2**56} samples, and to compare all of them takes', outcome.err)
+        self.assertIn("--samples", outcome.err)
+        self.assertEqual(self.check("--on", "train", "--samples", "50", pipe=pipe)["parts"][0]["read"], 50)
+
     def test_progress_is_shown_on_a_terminal_alone_and_leaves_no_trace(self):
         pipe = self.pipeline()
         shown = self.tenon_on_terminal("data", "check", pipe, "--color=never", columns=100).out
@@ -328,6 +341,52 @@ class ImageTest(CheckingTest):
         text = self.tenon("data", "check", "pipe.json").out
         self.assertIn("Samples of validate that cannot be read", text)
         self.assertIn("005.png", text)
+
+    def test_all_corrupt_files_are_listed_behind_a_cache_and_a_split_too(self):
+        names = ["000.png", "007.png", "011.png", "020.png"]
+        for file in self.folder.glob("train/*/*.png"):
+            if file.name in names:
+                file.write_bytes(file.read_bytes()[:60])
+        for with_ in ({}, {"fill": "start"}, {"path": "cached"}, {"path": "cached"}):
+            def change(pipeline, with_=with_):
+                nodes = pipeline["nodes"]
+                nodes["files"] = {"use": "dataset:image_folder", "with": {"path": "train"}}
+                nodes["kept"] = {"use": "dataset:cache", "in": "files", "with": with_}
+                fractions = {"train": 0.5, "val": 0.25, "test": 0.25}
+                for part in self.rows:
+                    nodes[f"{part}_set"] = {"use": "dataset:split", "in": "kept", "with": {
+                        "part": part, "fractions": fractions, "stratify": "label"}}
+
+            with self.subTest(with_=with_):
+                report = self.check(pipe=self.pipeline(change), code=4)
+                messages = [failure["message"] for part in report["parts"] for failure in part["failures"]]
+                self.assertEqual(sorted(name for name in names for text in messages if name in text), names)
+                self.assertEqual(len(messages), 4, messages)
+                for finding in report["findings"]:
+                    if finding["severity"] == "error":
+                        self.assertEqual(finding["code"], "unreadable-sample")
+                outcome = self.tenon("data", "check", "pipe.json")
+                self.assertRegex(outcome.err,
+                                 r"of \d+ items cannot be read, the first is item \d+ of the input: .*\.png")
+                sizes = [part["size"] for part in report["parts"]]
+                self.assertEqual(sizes, [12, 6, 6])
+
+    def test_a_file_that_is_mended_is_found_by_a_cache_at_the_next_start(self):
+        broken = self.folder / "train" / "ash" / "003.png"
+        whole = broken.read_bytes()
+        damaged = bytearray(whole)
+        damaged[len(whole) // 2:] = bytes(len(whole) - len(whole) // 2)
+
+        def change(pipeline):
+            nodes = pipeline["nodes"]
+            nodes["train_files"] = {**nodes["train_set"]}
+            nodes["train_set"] = {"use": "dataset:cache", "in": "train_files", "with": {"path": "cached"}}
+
+        broken.write_bytes(damaged)
+        report = self.check("--on", "train", pipe=self.pipeline(change), code=4)
+        self.assertIn("003.png", report["parts"][0]["failures"][0]["message"])
+        broken.write_bytes(whole)
+        self.assertEqual(self.check("--on", "train", pipe="pipe.json")["parts"][0]["failures"], [])
 
     def test_corrupt_files_that_the_loader_tolerates_are_a_warning(self):
         broken = self.folder / "val" / "elm" / "005.png"

@@ -36,6 +36,19 @@ class DataShowTest(ProgramTest):
             sizes.append(image.size)
         self.assertGreater(sizes[1][0], sizes[0][0])
 
+    def test_a_name_of_another_format_is_refused_and_a_place_that_cannot_be_written_is_that_of_out(self):
+        for name, mended in (("sheet.jpg", "sheet.png"), ("Sheet.JPEG", "Sheet.png")):
+            code, out, err = self.tenon("data", "show", "digits.json", "--out", name)
+            self.assertEqual((code, out), (2, ""), err)
+            self.assertIn(f"--out {name}: the picture is a PNG; name it {mended}", err)
+            self.assertFalse((self.folder / name).exists())
+        code, _, err = self.tenon("data", "show", "digits.json", "--out", "")
+        self.assertEqual(code, 2, err)
+        self.assertIn("--out needs the name of a file, or -", err)
+        code, _, err = self.tenon("data", "show", "digits.json", "--out", "/sys/sheet.png")  # nobody may write there
+        self.assertEqual(code, 10, err)
+        self.assertIn("with --out", err)
+
     def test_pixels_are_those_of_the_dataset(self):
         if Image is None:
             self.skipTest("this Python has no Pillow")

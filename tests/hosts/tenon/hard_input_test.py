@@ -1,6 +1,7 @@
 """Extreme but well-formed input: each ends with a message, a place and the documented exit code."""
 
 import os
+import resource
 import shutil
 import subprocess
 import unittest
@@ -41,6 +42,20 @@ class HardInputTest(ProgramTest):
 
     def test_memory_that_is_not_there_is_exit_6_with_the_node(self):
         self.assert_ends(6, '"opt"', "run", "digits.json", "--set", "nodes.net.with.classes=10000000000000")
+
+    def test_a_limit_of_open_files_is_raised_where_it_may_be_and_else_told_once(self):
+        hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        for limits, expected in (((20, hard), 0), ((24, 24), 10)):
+            with self.subTest(limits=limits):
+                done = subprocess.run(
+                    [PROGRAM, "check", "digits.json", "--shapes"], cwd=self.folder, env=self.environment(),
+                    stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TIME_LIMIT,
+                    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, limits))
+                self.assertEqual(done.returncode, expected, done.stderr)
+                if expected:
+                    self.assertEqual(done.stderr.count("error"), 1, done.stderr)
+                    self.assertIn("Too many open files (the limit of this process is 24, as is its hard limit, which an "
+                                  "administrator raises", done.stderr)
 
     def test_a_plugin_file_that_is_named_and_refused_ends_the_command(self):
         (self.folder / "text.so").write_text("not a library")

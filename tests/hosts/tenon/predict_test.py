@@ -4,6 +4,8 @@ import csv
 import hashlib
 import io
 import json
+import os
+import shutil
 import unittest
 
 import numpy
@@ -289,6 +291,9 @@ class PredictTest(ProgramTest):
             ([run, "--format", "npy"], 2, ["--out"]),
             ([run, "--format", "npy", "--out", "full"], 10, ["full is not empty", "new folder"]),
             ([run, "--format", "xml"], 2, ["jsonl"]),
+            ([run, "--input", ""], 2, ["--input needs the path of a file or folder"]),
+            ([run, "--out", ""], 2, ["--out needs the path of a file or folder"]),
+            ([run, "--out", "/sys/rows.jsonl"], 10, ["/sys/rows.jsonl", "with --out"]),  # nobody may write there
             ([run, "--input", "other.csv"], 2, ["--input", "test_set", "none is a path"]),
             ([run, "--set", "predict.data=\"nobody\""], 2, ["nobody"]),
             (["nowhere"], 9, ["nowhere"]),
@@ -307,6 +312,50 @@ class PredictTest(ProgramTest):
         self.assertEqual((code, out), (9, ""), err)
         self.assertIn("model.net.safetensors", err)
         self.assertFalse((self.folder / "rows.jsonl").exists())
+
+    def images_run(self):
+        """A run on images in folders, of which one has a name that is no UTF-8."""
+        for number in range(4):
+            for name in ("cat", "dog"):
+                (self.folder / "images" / name).mkdir(parents=True, exist_ok=True)
+                pixels = bytes((number * 40 + i) % 256 for i in range(8 * 8))
+                (self.folder / "images" / name / f"{number}.pgm").write_bytes(b"P5 8 8 255\n" + pixels)
+        os.rename(self.folder / "images/cat/0.pgm", os.fsencode(self.folder / "images/cat") + b"/k\xf6,ter.pgm")
+        folder = {"use": "dataset:image_folder", "with": {"path": "images", "color": "grey"}}
+        nodes = {
+            "set": folder, "sized": {"use": "transform:resize", "in": "set", "with": {"height": 8, "width": 8}},
+            "scaled": {"use": "transform:to_float", "in": "sized"},
+            "train": {"use": "loader:threads", "in": "scaled", "with": {"batch": 4}},
+            "net": {"use": "model:mlp", "in": {"image": "batch.image"}, "with": {"classes": 2, "hidden": []}},
+            "loss": {"use": "loss:cross_entropy", "in": {"logits": "net.logits", "target": "batch.label"}},
+            "opt": {"use": "optimizer:sgd", "of": "net"},
+        }
+        self.write("images.json", json.dumps({
+            "format": 1, "name": "images", "run": {"device": "cpu"}, "nodes": nodes,
+            "fit": {"data": "train", "loss": "loss", "epochs": 1},
+            "predict": {"data": "train", "outputs": ["net.logits"]}, "observe": []}))
+        code, _, err = self.tenon("run", "images.json")
+        self.assertEqual(code, 0, err)
+        return str(self.folder / "runs" / "images" / "0001")
+
+    def test_names_of_files_that_are_no_utf8_read_the_same_in_every_format(self):
+        run = self.images_run()
+        rows = [json.loads(line)["item"] for line in self.predict(run).splitlines()]
+        self.assertEqual(sum("k\ufffd,ter.pgm" in name for name in rows), 1, rows)
+        table = csv.DictReader(io.StringIO(self.predict(run, "--format", "csv")))
+        self.assertEqual([row["item"] for row in table], rows)
+
+    def test_one_image_as_the_input_of_a_folder_is_told_what_to_do(self):
+        run = self.images_run()
+        for gone in (False, True):
+            if gone:
+                (self.folder / "one.pgm").write_bytes((self.folder / "images/dog/1.pgm").read_bytes())
+                shutil.rmtree(self.folder / "images")
+            image = "one.pgm" if gone else "images/dog/1.pgm"
+            code, out, err = self.tenon("predict", run, "--input", image)
+            self.assertEqual((code, out), (4, ""), err)
+            self.assertIn(f"--input {image} is one file, and dataset:image_folder reads a folder: put the file into a "
+                          "folder of its own, and name that", err)
 
     def test_a_run_without_the_section_is_told_how_to_add_it(self):
         code, _, err = self.tenon("run", "digits.json", *SHORT, "--set", "export=[]")

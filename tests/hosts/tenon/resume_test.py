@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import time
@@ -50,6 +51,55 @@ class ResumeTest(ProgramTest):
                 self.assertIn(str(saved.relative_to(self.folder)), err)
                 self.assertIn("--resume runs/digits/0001", err)
                 subprocess.run(["rm", "-rf", "runs"], cwd=self.folder, check=True)
+
+    def test_a_signal_before_the_first_step_says_how_to_go_on_too(self):
+        often = [*SHORT, "--set", 'checkpoint={"every": "1 step", "keep": {"last": 2}}']
+        self.assertEqual(self.outcome(*often, "--interrupt-at", "2")[0], 75)
+        first = "runs/digits/0001/checkpoints/step-000001"
+        for resume, step, place in (("runs/digits/0001", 2, "runs/digits/0001"), (first, 1, first)):
+            with self.subTest(resume):
+                process = subprocess.Popen([PROGRAM, "run", "digits.json", *often, "--resume", resume], cwd=self.folder,
+                                           env=self.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                           text=True)
+                self.addCleanup(process.wait)
+                self.addCleanup(process.kill)
+                status = pathlib.Path(f"/proc/{process.pid}/status")
+                deadline = time.monotonic() + TIME_LIMIT
+                # As soon as it listens: the engine is not even open then.
+                while not int(status.read_text().split("SigCgt:")[1].split()[0], 16) >> (signal.SIGTERM - 1) & 1:
+                    self.assertLess(time.monotonic(), deadline)
+                process.send_signal(signal.SIGTERM)
+                _, err = process.communicate(timeout=TIME_LIMIT)
+                self.assertEqual(process.returncode, 75, err)
+                saved = f"runs/digits/0001/checkpoints/step-{step:06}"
+                self.assertIn(f"Interrupted by SIGTERM at step {step}; saved: {saved}\n", err)
+                self.assertTrue(err.endswith(f" --resume {place}\n"), err)
+        self.assertEqual(len(list((self.folder / "runs/digits").iterdir())), 1)
+
+    def test_a_run_whose_directory_goes_away_says_so_and_makes_no_other(self):
+        runs = self.folder / "runs"
+        for change, word in ((shutil.rmtree, "was removed"),
+                             (lambda folder: folder.rename(self.folder / "kept"), "was moved to")):
+            with self.subTest(word):
+                process = self.started()
+                process.send_signal(signal.SIGSTOP)  # nothing is written while the folder is being removed
+                change(runs)
+                process.send_signal(signal.SIGCONT)
+                _, err = process.communicate(timeout=TIME_LIMIT)
+                self.assertEqual(process.returncode, 10, err)
+                self.assertRegex(err, rf"error\[storage\]: the run directory {runs}/digits/0001 {word} ")
+                self.assertFalse(runs.exists())
+        log = (self.folder / "kept/digits/0001/log.jsonl").read_text().splitlines()
+        self.assertEqual(json.loads(log[-1])["event"], "failure")
+
+    def test_a_run_whose_files_were_removed_does_not_end_well(self):
+        process = self.started("--set", "vars.epochs=20", "--set", "nodes.net.with.width=4")
+        process.send_signal(signal.SIGSTOP)
+        (self.folder / "runs/digits/0001/config.resolved.json").unlink()
+        process.send_signal(signal.SIGCONT)
+        _, err = process.communicate(timeout=TIME_LIMIT)
+        self.assertEqual(process.returncode, 10, err)
+        self.assertIn("had written there: config.resolved.json, removed while it was going", err)
 
     def test_a_file_of_first_values_need_not_be_there_to_go_on(self):
         code, _, outcome = self.outcome(*SHORT, "--interrupt-at", "1")
@@ -110,6 +160,11 @@ class ResumeTest(ProgramTest):
         self.assertEqual(code, 0, err)
         self.assertEqual(pathlib.Path(third["directory"]).name, "0002")
         self.assertEqual(third["first_step"], 0)
+        self.assertIn(f"note: a new run begins: the newest run of that name, {self.folder}/runs/digits/0001, is finished: "
+                      "to train it further give its path to --resume\n", err)
+        code, err, _ = self.outcome(*SHORT, "--set", 'name="first"', "--resume", "auto")
+        self.assertEqual(code, 0, err)
+        self.assertNotIn("a new run begins", err)
 
     def test_must_without_anything_to_go_on_with_is_exit_9(self):
         code, _, err = self.run_digits(*SHORT, "--resume", "must")

@@ -81,6 +81,7 @@ TEST_F(Cache, GivesTheBytesOfItsInputInEveryWay) {
       expect_column<int64_t>(*cached, "label");
       EXPECT_EQ(ability<Columns>(*cached)->lengths("text"), input.lengths("text"));
       EXPECT_EQ(ability<ItemNames>(*cached)->item_name(7), "number 10");
+      EXPECT_EQ(ability<Categorical>(*cached)->categories("label"), input.classes);
     }
   }
   EXPECT_EQ(files().size(), 2U);
@@ -167,19 +168,98 @@ TEST_F(Cache, TheLimitIsKept) {
   EXPECT_TRUE(files().empty());
 }
 
-TEST_F(Cache, TheFirstUnreadableItemIsNamedAndNothingStays) {
+TEST_F(Cache, AnItemThatCannotBeReadSaysWhyWhenItIsReadAndTheOthersAreThere) {
+  for (const bool with_text : {false, true}) {
+    Counting input(200, 0, with_text);
+    const Counting whole(200, 0, with_text);
+    const std::set<int64_t> broken{70, 150};
+    bool filled = false;
+    input.on_read = [&](int64_t index) {
+      if (broken.contains(index)) throw Error(ErrorCode::kData, "a/" + std::to_string(index) + ".png: is damaged");
+      EXPECT_FALSE(filled) << "what was read once is kept";
+    };
+    for (const Json& params : {Json::object(), Json{{"fill", "start"}}, in_file(), in_file()}) {
+      SCOPED_TRACE(params.dump());
+      const auto cached = opened_over("cache", params, {&input});
+      filled = !params.empty();
+      if (filled) {
+        expect_told(*cached,
+                    {"2 of 200 items cannot be read, the first is item 70 of the input: a/70.png: is damaged"});
+      }
+      for (int64_t item = 0; item < 200; ++item) {
+        if (!broken.contains(item)) {
+          ASSERT_EQ(bytes_read(*cached, item), bytes_read(whole, item)) << item;
+          continue;
+        }
+        const Error error = error_of([&] { (void)bytes_read(*cached, item); });
+        EXPECT_EQ(error.code(), ErrorCode::kData);
+        EXPECT_EQ(std::string(error.what()), "a/" + std::to_string(item) + ".png: is damaged");
+      }
+      EXPECT_FALSE(ability<InMemory>(*cached)->can_view());
+      EXPECT_EQ(ability<Columns>(*cached)->column("label"), input.column("label"));
+      input.tells_columns = false;
+      EXPECT_EQ(ability<Columns>(*cached)->column("label"), std::nullopt) << "some are not known";
+      EXPECT_EQ(ability<Columns>(*cached)->lengths("text"), std::nullopt);
+      input.tells_columns = true;
+      filled = false;
+    }
+    EXPECT_EQ(files().size(), with_text ? 2U : 1U);
+  }
+}
+
+TEST_F(Cache, AnItemThatWasMendedIsRead) {
   Counting input(200);
-  input.on_read = [](int64_t index) {
-    if (index == 150 || index == 70) throw Error(ErrorCode::kData, "this one is broken");
+  bool damaged = true;
+  input.on_read = [&](int64_t index) {
+    if (damaged && index == 70) throw Error(ErrorCode::kData, "is damaged");
   };
   for (const Json& params : {Json{{"fill", "start"}}, in_file()}) {
-    expect_error(error_of([&] { (void)opened_over("cache", params, {&input}); }), ErrorCode::kData, "",
-                 {"sample 70 of the input: this one is broken"});
+    damaged = true;
+    const auto cached = opened_over("cache", params, {&input});
+    EXPECT_EQ(error_of([&] { (void)bytes_read(*cached, 70); }).code(), ErrorCode::kData);
+    damaged = false;
+    expect_same(*cached, input);
+  }
+  const auto again = opened_over("cache", in_file(), {&input});
+  expect_told(*again, {the_file(), "lacked samples that can be read by now, such as item 70, and was made anew"});
+  expect_views(*again);
+  EXPECT_TRUE(told_by(*opened_over("cache", in_file(), {&input})).empty());
+}
+
+TEST_F(Cache, AnItemThatWasDamagedSinceComesFromTheFile) {
+  Counting input(20);
+  (void)opened_over("cache", in_file(), {&input});
+  const std::string content = core::content_of(the_file());
+  const auto whole = bytes_read(input, 7);
+  input.on_read = [&](int64_t index) {
+    if (index == 7) throw Error(ErrorCode::kData, "is damaged");
+  };
+  const auto cached = opened_over("cache", in_file(), {&input});
+  EXPECT_EQ(bytes_read(*cached, 7), whole);
+  EXPECT_TRUE(told_by(*cached).empty());
+  EXPECT_EQ(core::content_of(the_file()), content);
+  const std::size_t at = content.find(bytes_of<float>({7, -7}));
+  ASSERT_NE(at, std::string::npos);
+  put(the_file(), flipped(content, at));
+  const auto both = opened_over("cache", in_file(), {&input});
+  expect_error(error_of([&] { (void)bytes_read(*both, 7); }), ErrorCode::kData, "",
+               {the_file().string(), "item 7 is damaged, and cannot be read from the input anew: is damaged"});
+  input.tells_columns = false;
+  EXPECT_EQ(ability<Columns>(*both)->column("label"), std::nullopt);
+}
+
+TEST_F(Cache, MemoryAndFileHandlesThatRunOutEndItAndNothingStays) {
+  for (const ErrorCode code : {ErrorCode::kMemory, ErrorCode::kStorage}) {
+    Counting input(200);
+    input.on_read = [&](int64_t index) {
+      if (index == 150 || index == 70) throw Error(code, "there is no more of it");
+    };
+    for (const Json& params : {Json{{"fill", "start"}}, in_file()}) {
+      expect_error(error_of([&] { (void)opened_over("cache", params, {&input}); }), code, "",
+                   {"sample 70 of the input: there is no more of it"});
+    }
   }
   EXPECT_TRUE(files().empty());
-  const auto lazy = opened_over("cache", Json::object(), {&input});
-  expect_error(error_of([&] { (void)bytes_read(*lazy, 70); }), ErrorCode::kData, "", {"this one is broken"});
-  (void)bytes_read(*lazy, 71);
 }
 
 TEST_F(Cache, FillsOnTheCoresThatItMayHaveAlone) {

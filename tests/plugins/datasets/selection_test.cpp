@@ -133,6 +133,9 @@ TEST_F(Selections, AbilitiesOfTheInputStay) {
         },
         part);
     EXPECT_EQ(part.written<float>("x"), whole.written<float>("x"));
+    ASSERT_NE(ability<Categorical>(*dataset), nullptr);
+    EXPECT_EQ(ability<Categorical>(*dataset)->categories("label"), ten_.classes);
+    EXPECT_EQ(ability<Categorical>(*dataset)->categories("x"), std::nullopt);
     ASSERT_NE(ability<ItemNames>(*dataset), nullptr);
     EXPECT_EQ(ability<ItemNames>(*dataset)->item_name(2), "number " + std::to_string(items(*dataset)[2]));
   }
@@ -168,6 +171,9 @@ TEST_F(Selections, WhatTheInputCannotTheyCannot) {
     EXPECT_FALSE(ability<InMemory>(*none)->can_view());
     EXPECT_FALSE(ability<Columns>(*none)->column("label").has_value());
     EXPECT_EQ(ability<PartialRead>(*none), nullptr);
+    if (name != "concat") {
+      EXPECT_EQ(ability<Categorical>(*none), nullptr);
+    }
   }
 }
 

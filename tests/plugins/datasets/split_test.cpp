@@ -1,13 +1,15 @@
 // dataset:split: parts that do not overlap, follow what samples hold, and have the sizes that were asked for.
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <map>
+#include <new>
 #include <numeric>
 #include <random>
 #include <set>
 #include <stdexcept>
 
-#include <plugins/datasets/opened.hpp>
+#include <plugins/datasets/rows.hpp>
 #include <tenon/components/derived.hpp>
 
 namespace tenon::test {
@@ -316,15 +318,139 @@ TEST(Split, RefusesFieldsAndInputsThatAreNotThere) {
   expect_error(error_of([&] { split->open({}); }), ErrorCode::kConfig, "", {"has 0 as input"});
 }
 
-TEST(Split, RefusesAnEmptyPartAndNamesAnUnreadableSample) {
+TEST(Split, RefusesAnEmptyPart) {
   expect_error(error_of([] {
                  Part(rows(3), "val", {{"stratify", "label"}});
                }),
                ErrorCode::kData, "/fractions/val", {"part \"val\" of the 3 samples is empty"});
-  auto all = rows(10);
-  all[6].x = std::nan("");
-  expect_error(error_of([&] { Part(all, "train"); }), ErrorCode::kData, "",
-               {"sample 6 of the input: this row is unreadable"});
+}
+
+/// What each part of an input, some items of which cannot be read, gives: items by their number, and those that it cannot
+/// read as their number below 0.
+std::map<std::string, std::vector<int64_t>> with_unreadable(Counting& input, const Json& more) {
+  std::map<std::string, std::vector<int64_t>> found;
+  for (const char* const part : kParts) {
+    Json params{{"part", part}};
+    params.update(more);
+    const auto split = opened_over("split", params, {&input});
+    std::size_t unreadable = 0;
+    for (int64_t i = 0; i < split->size(); ++i) {
+      const int64_t item = std::stoll(ability<ItemNames>(*split)->item_name(i).substr(7));
+      MemorySample sample(split->spec());
+      try {
+        split->read(i, sample);
+        EXPECT_EQ(sample.written<float>("x").at(0), static_cast<float>(item));
+        found[part].push_back(item);
+      } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::kData);
+        EXPECT_EQ(std::string(error.what()), "broken/" + std::to_string(item) + ".png: is damaged");
+        found[part].push_back(-item);
+        ++unreadable;
+      }
+    }
+    const std::vector<std::string> told = told_by(*split);
+    EXPECT_EQ(told.size(), unreadable == 0 ? 0U : 1U);
+    for (const std::string& each : told) {
+      const std::string count =
+          std::to_string(unreadable) + " of " + std::to_string(split->size()) + " items cannot be read";
+      EXPECT_NE(each.find(count), std::string::npos) << each;
+      EXPECT_NE(each.find("of the input: broken/"), std::string::npos) << each;
+    }
+  }
+  return found;
+}
+
+void damage(Counting& input, int64_t every) {
+  input.on_read = [every](int64_t item) {
+    if (item % every == 3) throw Error(ErrorCode::kData, "broken/" + std::to_string(item) + ".png: is damaged");
+  };
+}
+
+TEST(Split, ASampleThatCannotBeReadLiesInOnePartAndSaysWhyWhenItIsRead) {
+  for (const Json& params : {Json::object(), Json{{"seed", 2}}, Json{{"stratify", "label"}}}) {
+    SCOPED_TRACE(params.dump());
+    for (const bool columns : {true, false}) {
+      Counting input(400);
+      input.tells_columns = columns;
+      const auto before = with_unreadable(input, params);
+      damage(input, 10);
+      const auto found = with_unreadable(input, params);
+      EXPECT_EQ(found, with_unreadable(input, params));
+      std::vector<int64_t> all;
+      int64_t unreadable = 0;
+      for (const auto& [part, items] : found) {
+        for (const int64_t item : items) {
+          unreadable += item < 0 ? 1 : 0;
+          all.push_back(std::abs(item));
+          if (item < 0 || params.contains("stratify")) continue;
+          // Without exact shares a sound sample stays where it is, whatever becomes of others.
+          EXPECT_TRUE(std::binary_search(before.at(part).begin(), before.at(part).end(), item)) << item;
+        }
+      }
+      EXPECT_EQ(unreadable, 40);
+      std::sort(all.begin(), all.end());
+      std::vector<int64_t> each(400);
+      std::iota(each.begin(), each.end(), 0);
+      EXPECT_EQ(all, each);
+    }
+  }
+}
+
+TEST(Split, TheIndexTellsClassAndGroupOfASampleThatCannotBeRead) {
+  Counting input(300);
+  damage(input, 10);
+  const auto counts = [&](const Json& params) {
+    std::map<std::string, std::map<int64_t, int64_t>> count;  // of a part, of a class
+    for (const auto& [part, items] : with_unreadable(input, params)) {
+      for (const int64_t item : items) ++count[part][std::abs(item) % 3];
+    }
+    return count;
+  };
+  using Counts = std::map<int64_t, int64_t>;
+  const auto by_class = counts({{"stratify", "label"}});
+  EXPECT_EQ(by_class.at("train"), (Counts{{0, 80}, {1, 80}, {2, 80}}));
+  EXPECT_EQ(by_class.at("test"), (Counts{{0, 10}, {1, 10}, {2, 10}}));
+  // Three groups of 100: each lies whole in one part, with those of its samples that cannot be read.
+  std::map<int64_t, int64_t> seen;
+  Json params{{"group", "label"}, {"fractions", fractions(0.4, 0.3, 0.3)}};
+  for (int seed = 0; seen.empty(); ++seed) {
+    params["seed"] = seed;
+    try {
+      for (const auto& [part, groups] : counts(params)) {
+        EXPECT_EQ(groups.size(), 1U) << part;
+        for (const auto& [group, count] : groups) seen[group] += count;
+        for (const auto& [group, count] : groups) EXPECT_EQ(count, 100);
+      }
+    } catch (const Error&) {  // a part is empty: another seed
+      seen.clear();
+    }
+  }
+  EXPECT_EQ(seen, (Counts{{0, 100}, {1, 100}, {2, 100}}));
+  // What the index does not tell makes a class of its own, of which each part has its share.
+  input.tells_columns = false;
+  int64_t sound = 0;
+  int64_t unreadable = 0;
+  const auto parts = with_unreadable(input, {{"stratify", "label"}});
+  for (const int64_t item : parts.at("train")) ++(item < 0 ? unreadable : sound);
+  EXPECT_EQ(sound, 3 * 72);
+  EXPECT_EQ(unreadable, 24);
+}
+
+TEST(Split, MemoryAndFileHandlesThatRunOutAreNoFaultOfASample) {
+  for (const ErrorCode code : {ErrorCode::kMemory, ErrorCode::kStorage}) {
+    Counting input(10);
+    input.on_read = [&](int64_t item) {
+      if (item == 6) throw Error(code, "there is no more of it");
+    };
+    const auto open = [&] { (void)opened_over("split", {{"part", "train"}}, {&input}); };
+    expect_error(error_of(open), code, "", {"sample 6 of the input: there is no more of it"});
+  }
+  Counting input(10);
+  input.on_read = [&](int64_t item) {
+    if (item == 6) throw std::bad_alloc();
+  };
+  const auto open = [&] { (void)opened_over("split", {{"part", "train"}}, {&input}); };
+  expect_error(error_of(open), ErrorCode::kMemory, "", {"sample 6 of the input: out of memory"});
 }
 
 }  // namespace

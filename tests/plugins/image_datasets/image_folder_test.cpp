@@ -1,7 +1,10 @@
 // dataset:image_folder: which files are found, what they are called, and every way in which a folder can be wrong.
+#include <sys/stat.h>
+
 #include <filesystem>
 
 #include <plugins/image_datasets/images.hpp>
+#include <thread_count.hpp>
 
 namespace tenon::test {
 namespace {
@@ -114,7 +117,35 @@ TEST_F(ImageFolder, FollowsLinksButNotRound) {
   const auto dataset = images_opened("image_folder", params());
   EXPECT_EQ(column<int64_t>(*dataset, "label"), (std::vector<int64_t>{0, 0, 1, 1, 2, 2}));
   fs::create_directory_symlink(root_ / "cat", root_ / "cat/a/back");
-  expect_error(images_refused("image_folder", params()), ErrorCode::kData, "/path", {"cat/a/back", "leads back"});
+  const auto round = images_opened("image_folder", params());
+  EXPECT_EQ(column<int64_t>(*round, "label"), (std::vector<int64_t>{0, 0, 1, 1, 2, 2}));
+  EXPECT_EQ(joined(remarks_of(*round)), root_.string() +
+                                            ": 2 links lead back to a folder above them and were not "
+                                            "followed, such as \"cat/a/back\"\n");
+  fs::create_directory_symlink(root_, root_ / "whole");
+  expect_error(images_refused("image_folder", params()), ErrorCode::kData, "/path",
+               {"1 class has no images: \"whole\"", "is a link that leads back to a folder above it"});
+  EXPECT_EQ(images_opened("image_folder", params({{"labels", false}}))->size(), 6);
+}
+
+TEST_F(ImageFolder, WhatIsNoFileIsLeftOutAndCounted) {
+  fs::create_directory(root_ / "cat/folder.pgm");
+  put(root_ / "dog/more.pgm/d.pgm", slope(1, 1, 9));
+  for (const char* const name : {"pipe.pgm", "cat/pipe.pgm", "dog/other.pgm"}) {
+    ASSERT_EQ(::mkfifo((root_ / name).c_str(), 0600), 0);
+  }
+  const std::string said = joined(remarks_of(*images_opened("image_folder", params())));
+  EXPECT_NE(said.find("3 entries are pipes, sockets or devices and were left out, such as \"cat/pipe.pgm\""),
+            std::string::npos)
+      << said;
+  EXPECT_NE(said.find("2 folders are called as images are: the images in them count, such as \"cat/folder.pgm\""),
+            std::string::npos)
+      << said;
+  EXPECT_EQ(images_opened("image_folder", params())->size(), 4);
+  fs::create_directory(root_ / "none");
+  ASSERT_EQ(::mkfifo((root_ / "none/a.pgm").c_str(), 0600), 0);
+  expect_error(images_refused("image_folder", {{"path", root_ / "none"}, {"labels", false}}), ErrorCode::kData, "/path",
+               {"holds no images, but pipes, sockets or devices, such as \"a.pgm\""});
 }
 
 TEST_F(ImageFolder, ALinkThatLeadsNowhereIsToldWhenItIsRead) {
@@ -230,16 +261,13 @@ std::string bmp(uint32_t side) {
 }
 
 TEST_F(ImageFolder, DecodingStartsNoThreads) {
-  const auto threads = [] {
-    return std::distance(fs::directory_iterator("/proc/self/task"), fs::directory_iterator());
-  };
   put(root_ / "dog/c.pgm", bmp(1024));
   const auto dataset = images_opened("image_folder", params());
-  const auto before = threads();
+  const int before = test::threads_of_process();
   for (int i = 0; i < 20; ++i) {
     ASSERT_EQ(field_of<uint8_t>(*dataset, 2, "image"), std::vector<uint8_t>(std::size_t{1} << 20U, 7));
   }
-  EXPECT_EQ(threads(), before);
+  EXPECT_EQ(test::threads_of_process(), before);
 }
 
 TEST_F(ImageFolder, ReadsTheRegionThatIsChosenFromTheSize) {

@@ -51,6 +51,9 @@ TEST_F(Portable, BitsOfOneAreBlackAndRowsEndWithTheirByte) {
 
 TEST_F(Portable, CommentsStandWhereBlanksMay) {
   EXPECT_EQ(grey("P5#one\n# two\n2 # three\n1\n255\n\7\x08"), (std::vector<uint8_t>{7, 8}));
+  for (const char blank : {' ', '\t', '\r', '\n', '\v', '\f'}) {
+    EXPECT_EQ(grey(std::string("P5") + blank + "2" + blank + "1 255\n\7\x08"), (std::vector<uint8_t>{7, 8}));
+  }
 }
 
 TEST_F(Portable, FilesThatAreCutOffAreRefusedBeforeTheirMemoryIsTaken) {

@@ -1,5 +1,9 @@
 // dataset:tar_shards: samples as WebDataset has them, from archives of every kind of header, and archives that are
 // wrong.
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <chrono>
 #include <fstream>
 #include <iostream>
@@ -226,6 +230,18 @@ TEST_F(TarShards, ArchivesThatAreWrongAreNamedWithThePlace) {
     expect_error(images_refused("tar_shards", plain()), ErrorCode::kData, "/paths/0", parts);
   };
   says("no archive at all", {"a.tar: at byte 0: is cut off"});
+  const auto packed = [&](const std::string& magic, const std::string& tool) {
+    for (const std::size_t size : {100U, 5000U}) {
+      says(magic + std::string(size, 'x'), {"a.tar: is packed", "unpack it with " + tool + ", and name the archive"});
+    }
+  };
+  packed("\x1f\x8b\x08", "gunzip");
+  packed("\x28\xb5\x2f\xfd", "unzstd");
+  packed(
+      "\xfd"
+      "7zXZ",
+      "unxz");
+  packed("BZh9", "bunzip2");
   says(std::string(2000, 'x'), {"a.tar: at byte 0: is no tar archive"});
   says(whole.substr(0, 3000), {"at byte 2048: is cut off: \"b.pgm\" has 1613 bytes, and 440 are there"});
   says(whole.substr(0, 2048 + 100), {"at byte 2048: is cut off within a header"});
@@ -236,6 +252,24 @@ TEST_F(TarShards, ArchivesThatAreWrongAreNamedWithThePlace) {
   says("", {"no sample has a file of each field"});
   expect_error(images_refused("tar_shards", params(image_and_label_, "none-{0..1}.tar")), ErrorCode::kData, "/paths/0",
                {"none-0.tar", "No such file"});
+}
+
+TEST_F(TarShards, PatternsThatAreNoneAreNamedAsTheyAreWritten) {
+  write("a.tar", Tar().add("a.pgm", slope(1, 1)).add("a.cls", "1"));
+  const auto refused = [&](const std::string& pattern, const std::vector<std::string>& says) {
+    expect_error(images_refused("tar_shards", params(image_and_label_, pattern)), ErrorCode::kData, "/paths/0", says);
+  };
+  for (const char* const range : {"{3..0}", "{0..c}", "{..4}", "{a..c}", "{-1..3}"}) {
+    refused(std::string("x-").append(range).append(".tar"),
+            {std::string("x-").append(range).append(".tar: there is no such file, and ").append(range), "is no range",
+             "{000..146}"});
+  }
+  refused("x-{0..1}-{3..0}.tar", {"x-{0..1}-{3..0}.tar: there is no such file, and {3..0} is no range"});
+  refused("x-{0..99999999}.tar", {"x-{0..99999999}.tar: stands for more than 1000000 files"});
+  refused("x-{3}.tar", {"x-{3}.tar: cannot be read: No such file"});
+  refused("x-{}.tar", {"x-{}.tar: cannot be read: No such file"});
+  write("x-{3..0}.tar", Tar().add("a.pgm", slope(1, 1)).add("a.cls", "1"));
+  EXPECT_EQ(images_opened("tar_shards", params(image_and_label_, "x-{3..0}.tar"))->size(), 1);
 }
 
 TEST_F(TarShards, AShardWithoutAnEndMarkIsReadAndNamedInARemark) {
@@ -264,8 +298,15 @@ TEST_F(TarShards, FilesThatAreWrongAreNamedWhenTheyAreRead) {
   const auto dataset = images_opened("tar_shards", plain());
   expect_error(unreadable(*dataset, 0), ErrorCode::kData, "", {"a.tar: \"x/a.pgm\" at byte 512: "});
   expect_error(unreadable(*dataset, 1), ErrorCode::kData, "", {"\"b.cls\" at byte", "holds nothing"});
-  expect_error(error_of([&] { (void)ability<Columns>(*dataset)->column("label"); }), ErrorCode::kData, "",
-               {"\"x/a.cls\"", "holds \"seven\", which is no integer"});
+  write("a.tar", Tar().add("x/a.pgm", slope(1, 1)).add("x/a.cls", "seven"));
+  const auto label = images_opened("tar_shards", plain());
+  expect_error(unreadable(*label, 0), ErrorCode::kData, "", {"\"x/a.cls\"", "holds \"seven\", which is no integer"});
+  EXPECT_EQ(ability<Columns>(*label)->column("label"), std::nullopt) << "it takes reading to tell which are bad";
+  write("a.tar", Tar().add("a.pgm", slope(1, 1)).add("a.cls", "1"));
+  const auto shortened = images_opened("tar_shards", plain());
+  put(folder_ / "a.tar", "");
+  expect_error(unreadable(*shortened, 0), ErrorCode::kData, "",
+               {"a.tar: the file at byte 512: the archive became shorter while it was read"});
   const auto json = [&](const std::string& content) {
     write("j.tar", Tar().add("a.json", content));
     const Json fields{{{"name", "n"}, {"type", "integer"}, {"pick", "a.b"}}};
@@ -278,6 +319,27 @@ TEST_F(TarShards, FilesThatAreWrongAreNamedWhenTheyAreRead) {
     EXPECT_EQ(json(broken).code(), ErrorCode::kData) << broken;
   }
   EXPECT_EQ(json("{\"z\": " + std::string(100'000, '[') + "}").code(), ErrorCode::kData);
+}
+
+TEST_F(TarShards, FileHandlesThatRunOutAreNoFaultOfASample) {
+  constexpr int kShards = 257;  // more than are kept open
+  for (int i = 0; i < kShards; ++i) {
+    write("a" + std::to_string(i) + ".tar", Tar().add("a.pgm", slope(1, 1)).add("a.cls", "1"));
+  }
+  const auto dataset = images_opened("tar_shards", plain());
+  const auto opening = [&] { (void)images_opened("tar_shards", plain()); };
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const int next = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  ::close(next);
+  const rlimit none{static_cast<rlim_t>(next), before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  const Error reading = unreadable(*dataset, 7);
+  const Error opened = error_of(opening);
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  expect_error(reading, ErrorCode::kStorage, "/paths/0", {"a7.tar: cannot be read: Too many open files", "ulimit -n"});
+  expect_error(opened, ErrorCode::kStorage, "/paths/0", {"cannot be read: Too many open files"});
+  EXPECT_EQ(field_of<int64_t>(*dataset, 7, "label"), (std::vector<int64_t>{1}));
 }
 
 TEST_F(TarShards, FieldsThatContradictThemselvesAreRefused) {
@@ -327,7 +389,7 @@ TEST_F(TarShards, AHundredThousandSamplesAreIndexedFastAndInLittleMemory) {
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   ASSERT_EQ(dataset->size(), kShards * kSamples);
   std::cout << "a million samples would open in " << took.count() * 10 << " s\n";
-  EXPECT_LT(took.count(), 2);  // some 0.2 s where nothing else runs
+  EXPECT_LT(took.count(), 5);  // some 0.2 s where nothing else runs
   if (before >= 0) {
     EXPECT_LT(own_memory() - before, 10 * 1024);  // 100 MB for a million
   }

@@ -1,6 +1,8 @@
 // Chunks of samples as jobs of a pool; their findings are joined in the order of the samples.
 #include <engine/data/check/survey.hpp>
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <charconv>
@@ -10,7 +12,10 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include <core/storage/sha256.hpp>
 #include <engine/data/hanging.hpp>
@@ -196,6 +201,7 @@ class ChunkJob final : public Job {
         if (point == 0) hashes.back() = hash_of(values, work_->fields.front(), work_->request.hashed);
       }
     } catch (const DataError& error) {
+      if (error.code() != ErrorCode::kData) throw;  // no fault of the sample's, as for a run
       failed.push_back({index, error.node(), error.what()});
     }
   }
@@ -232,12 +238,32 @@ std::vector<int64_t> chosen(int64_t size, int64_t most) {
   return samples;
 }
 
+/// The index and the hash of a sample, and as much again while samples are compared.
+constexpr double kBytesOfSample = 32;
+
+/// \throws DataError (kMemory) where `count` of the samples are more than the machine has memory for.
+void require_memory(const Stream& dataset, int64_t count, int64_t size) {
+  const double needed = static_cast<double>(count) * kBytesOfSample;
+  const double there = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
+  if (there <= 0 || needed <= there) return;
+  constexpr double kGiB = 0x1p30;
+  throw DataError(
+      ErrorCode::kMemory,
+      fmt::format("\"{}\" has {} samples, and to compare {} of them takes {:.0f} GiB of memory, {:.0f} bytes "
+                  "for each, where this machine has {:.1f} GiB: look at fewer of them, with --samples",
+                  dataset.dataset_node(), size, count == size ? std::string("all") : std::to_string(count),
+                  needed / kGiB, kBytesOfSample, there / kGiB),
+      dataset.dataset_node());
+}
+
 /// Reads chunks on threads and joins what they found.
 class Surveyor {
  public:
   explicit Surveyor(const SurveyRequest& request)
       : work_(std::make_shared<Work>(request)), request_(work_->request), watch_(request.sample_timeout) {
-    found_.size = Stream(request.dataset, {}, request.seed).size();
+    const Stream dataset(request.dataset, {}, request.seed);
+    found_.size = dataset.size();
+    require_memory(dataset, request.most > 0 ? std::min(request.most, found_.size) : found_.size, found_.size);
     work_->samples = chosen(found_.size, request.most);
     found_.points = empty_surveys(request, work_->fields);
     found_.hashes.reserve(work_->samples.size());

@@ -57,7 +57,9 @@ struct Survey {
 };
 
 /// \throws Error: kData where the dataset's size cannot be told, whatever a transform's spec does; DataError of a
-/// sample that takes too long. [trainer]
+/// sample that takes too long; of the first one that fails for want of memory (kMemory) or file handles (kStorage), or
+/// because a component breaks the contract of an ability (kPlugin), which is not the sample's fault; kMemory where there
+/// are more samples than can be compared. [trainer]
 [[nodiscard]] Survey survey(const SurveyRequest& request);
 
 }  // namespace tenon::engine

@@ -35,8 +35,8 @@ class Dataset : public Component {
 
   /// Reads item `index`, 0 ≤ index < size(), into memory from `out.allocate`, every field of spec(), always the same
   /// bytes for the same index. Called concurrently from many threads.
-  /// \throws Error (kData); kMemory or kStorage where memory or file handles are at fault and not the item, which then
-  /// ends the run whatever the loader tolerates; whatever else it throws counts as kData. [loader]
+  /// \throws Error (kData); kMemory, kStorage or std::bad_alloc where memory or file handles are at fault and not the
+  /// item, which then ends the run whatever the loader tolerates; whatever else it throws counts as kData. [loader]
   virtual void read(int64_t index, Sample& out) const = 0;
 };
 

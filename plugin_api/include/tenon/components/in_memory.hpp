@@ -16,7 +16,8 @@ class InMemory {
 
   /// Where the fields of item `index` lie, in the order of spec(); `fields` has one element for each. The memory is
   /// constant, and lives as long as the dataset: mapped files count as memory. The bytes are those that read() gives.
-  /// After open(), when can_view() is true. Called concurrently from many threads. Does not throw. [loader]
+  /// After open(), when can_view() is true. Called concurrently from many threads. Does not throw: of an item that turns
+  /// out to be damaged it gives nullptr, and read() of that item, which is called then, says why. [loader]
   virtual void view(int64_t index, std::span<const std::byte*> fields) const noexcept = 0;
 
   /// Whether the parameters and what open() found allow it: false where some field must be converted in read().

@@ -21,7 +21,7 @@ class MultiSample {
   [[nodiscard]] virtual int64_t others() const noexcept = 0;
 
   /// Called in place of Transform::apply. `others` are read with at() alone; their memory is constant and valid during
-  /// the call. \throws Error (kData). [loader]
+  /// the call. \throws as Transform::apply. [loader]
   virtual void apply_with(Sample& sample, std::span<const Sample* const> others, Rng& random,
                           const When& when) const = 0;
 

@@ -29,7 +29,8 @@ class Transform : public Component {
   /// Reads fields with `at`, writes the changed ones into memory from `allocate`; input memory is read-only. Fields
   /// that it does not allocate keep their value. `random` is keyed by (seed, node, epoch, sample, occurrence), so
   /// results do not depend on threads; without draws no number is made. Called concurrently from many threads.
-  /// \throws Error (kData); whatever else it throws counts as that too. [loader]
+  /// \throws Error (kData); kMemory, kStorage or std::bad_alloc where memory or file handles are at fault and not the
+  /// sample, which then ends the run whatever the loader tolerates; whatever else it throws counts as kData. [loader]
   virtual void apply(Sample& sample, Rng& random, const When& when) const = 0;
 };
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <future>
+#include <new>
 #include <set>
 #include <string>
 #include <thread>
@@ -114,6 +115,39 @@ TEST(Survey, ASampleThatFailsIsToldAndTheOthersGoOn) {
   EXPECT_EQ(found.points[1][0].moments()[0].count, 98);
   EXPECT_EQ(found.hashes[41], 0U);
   EXPECT_NE(found.hashes[7], 0U);
+}
+
+TEST(Survey, WhatIsNoFaultOfASampleEndsItOnAnyNumberOfThreads) {
+  for (const ErrorCode code : {ErrorCode::kMemory, ErrorCode::kStorage}) {
+    for (const int threads : {1, 3}) {
+      const FunctionDataset dataset(200, {{"x", Dtype::kFloat32, {}}}, [code](int64_t index, Sample& out) {
+        if (index == 41 || index == 150) throw Error(code, "there is no more of it");
+        if (index == 7) throw Error(ErrorCode::kData, "is damaged");
+        out.allocate(0, Dtype::kFloat32, {}).as<float>()[0] = 0;
+      });
+      SurveyRequest request = request_for(dataset);
+      request.threads = threads;
+      EXPECT_EQ(fakes::error_of(code, [&] { (void)survey(request); }),
+                "\"rows\" (dataset:rows), sample 41 of \"rows\", epoch 0: there is no more of it");
+    }
+  }
+  const FunctionDataset hungry(50, {{"x", Dtype::kFloat32, {}}}, [](int64_t, Sample&) { throw std::bad_alloc(); });
+  EXPECT_EQ(fakes::error_of(ErrorCode::kMemory, [&] { (void)survey(request_for(hungry)); }),
+            "\"rows\" (dataset:rows), sample 0 of \"rows\", epoch 0: out of memory");
+}
+
+TEST(Survey, MoreSamplesThanMemoryCanCompareAreRefusedAndAFewOfThemAreRead) {
+  const FunctionDataset dataset(int64_t{1} << 62, {{"x", Dtype::kFloat32, {}}},
+                                [](int64_t, Sample& out) { out.allocate(0, Dtype::kFloat32, {}).as<float>()[0] = 0; });
+  SurveyRequest request = request_for(dataset);
+  const std::string message = fakes::error_of(ErrorCode::kMemory, [&] { (void)survey(request); });
+  for (const char* const part :
+       {"\"rows\" has 4611686018427387904 samples, and to compare all of them takes 137438953472 GiB of memory",
+        "look at fewer of them, with --samples"}) {
+    EXPECT_NE(message.find(part), std::string::npos) << message;
+  }
+  request.most = 100;
+  EXPECT_EQ(survey(request).samples.size(), 100U);
 }
 
 TEST(Survey, IsTheSameToTheBitOnAnyNumberOfThreads) {
@@ -240,12 +274,11 @@ TEST(Survey, ASampleThatDoesNotComeBackIsNamedOnAnyNumberOfThreads) {
     SurveyRequest request = request_for(dataset);
     request.dataset.callee = &core::callee("org.test", "1", "/test.so", "dataset:rows", "rows");
     request.threads = threads;
-    request.sample_timeout = std::chrono::milliseconds(300);
+    request.sample_timeout = std::chrono::seconds(1);
     request.give_up = [&] { ++given_up; };
-    EXPECT_EQ(
-        fakes::error_of(ErrorCode::kData, [&] { (void)survey(request); }),
-        "\"rows\" (dataset:rows), sample 517 of \"rows\": it has been under way for more than 0.3 s, the loader's "
-        "\"sample_timeout\"; look at that sample and at what it is read from, or allow more time");
+    EXPECT_EQ(fakes::error_of(ErrorCode::kData, [&] { (void)survey(request); }),
+              "\"rows\" (dataset:rows), sample 517 of \"rows\": it has been under way for more than 1 s, the loader's "
+              "\"sample_timeout\"; look at that sample and at what it is read from, or allow more time");
     EXPECT_EQ(given_up, 1);
     release.set_value();
     EXPECT_TRUE(fakes::threads_become(before));
@@ -254,11 +287,11 @@ TEST(Survey, ASampleThatDoesNotComeBackIsNamedOnAnyNumberOfThreads) {
 
 TEST(Survey, ManySamplesThatTakeLongTogetherAreNoneThatHangs) {
   const FunctionDataset dataset(64, {{"x", Dtype::kFloat32, {}}}, [](int64_t, Sample& out) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(15));
+    std::this_thread::sleep_for(std::chrono::milliseconds(60));
     out.allocate(0, Dtype::kFloat32, {}).as<float>()[0] = 0;
   });
   SurveyRequest request = request_for(dataset);
-  request.sample_timeout = std::chrono::milliseconds(250);  // a chunk of 32 takes twice that
+  request.sample_timeout = std::chrono::seconds(1);  // a chunk of 32 takes twice that
   EXPECT_EQ(survey(request).samples.size(), 64U);
 }
 

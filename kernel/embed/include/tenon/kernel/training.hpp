@@ -54,7 +54,7 @@ struct Result {
 
   std::filesystem::path checkpoint;       ///< The one to use: the best where the pipeline keeps one, else the newest.
   bool checkpoint_is_best = false;        ///< And it is known to be the best.
-  std::filesystem::path last_checkpoint;  ///< The newest; empty when none was written.
+  std::filesystem::path last_checkpoint;  ///< The newest, perhaps the one gone on from; empty when there is none.
   std::map<std::string, double> validation;  ///< Of `checkpoint`, by log key: "validate.acc".
   std::map<std::string, double> test;        ///< By log key.
   std::vector<Export> exports;
