@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -12,7 +13,8 @@ import tempfile
 import unittest
 
 BUILD = pathlib.Path(os.environ["TENON_BUILD_DIR"])
-EXAMPLES = pathlib.Path(os.environ["TENON_SOURCE_DIR"]) / "sdk" / "examples"
+SDK = pathlib.Path(os.environ["TENON_SOURCE_DIR"]) / "sdk"
+EXAMPLES = SDK / "examples"
 PROGRAM = BUILD / "bin" / "tenon"
 TIME_LIMIT = 300  # seconds: far more than anything here takes
 
@@ -78,8 +80,9 @@ class DataExamples(unittest.TestCase):
                     self.assertRegex(stated, rf"\b{re.escape(str(bound))}\b", f"{name}: {key}")
                     print(f"figure: {name} {key} {values[key]:.4f}, stated {bound}", flush=True)
                     self.assertGreaterEqual(values[key], bound, f"{name}: {key}")
-                if name in PREDICTED:
-                    PREDICTED[name](self, outcome)
+                exports = pathlib.Path(outcome["directory"]) / "exports"
+                self.assertEqual({path.name for path in exports.iterdir()}, {"script.pt", "script.pt.report.json"})
+                PREDICTED[name](self, outcome)
 
     def predict(self, outcome, *arguments):
         """Without the training data, which a prediction does not need."""
@@ -88,7 +91,7 @@ class DataExamples(unittest.TestCase):
         for path, place in hidden:
             path.rename(place)
         try:
-            return self.run_program([PROGRAM, "predict", outcome["tested_checkpoint"], *arguments]).stdout
+            return self.run_program([PROGRAM, "predict", outcome.get("tested_checkpoint") or outcome["directory"], *arguments]).stdout
         finally:
             for path, place in hidden:
                 place.rename(path)
@@ -117,6 +120,50 @@ class DataExamples(unittest.TestCase):
         union = counts.sum(0) + counts.sum(1) - counts.diagonal()
         self.assertAlmostEqual((counts.diagonal() / union).mean(), outcome["test"]["test.iou"], delta=0.02)
 
+    def shards_have_classes(self, outcome):
+        rows = [json.loads(line) for line in self.predict(outcome).splitlines()]
+        right = [row["index"] % 3 == row["label"] for row in rows]  # classes take turns
+        self.assertRegex(rows[-1]["item"], r"/test-000\.tar, byte \d+$")
+        self.assertAlmostEqual(sum(right) / len(right), outcome["test"]["test.acc"], places=6)
+        alone = self.predict(outcome, "--input", "data/made/shards/test-000.tar")
+        self.assertEqual([json.loads(line) for line in alone.splitlines()], rows)
+
+    def rows_have_yields(self, outcome):
+        import numpy
+        made = numpy.loadtxt(self.folder / "data" / "made" / "measures.csv", delimiter=",", skiprows=1, max_rows=500)
+        text = [",".join(f"m{i}" for i in range(8)), *(",".join(f"{each:.5f}" for each in row[:8]) for row in made)]
+        (self.folder / "new.csv").write_text("\n".join([*text, ""]))
+        table = self.predict(outcome, "--input", "new.csv", "--format", "csv").splitlines()
+        self.assertEqual(table[0], "index,yield")
+        predicted = numpy.array([float(line.split(",")[1]) for line in table[1:]])
+        self.assertGreater(1 - ((predicted - made[:, 8]) ** 2).mean() / made[:, 8].var(), 0.9)
+
+    def windows_have_what_comes(self, outcome):
+        import numpy
+        table = self.predict(outcome, "--input", "data/made/recordings/val", "--format", "csv").splitlines()
+        self.assertEqual(table[0], "index,ahead.0,ahead.1")
+        predicted = iter([[float(each) for each in line.split(",")[1:]] for line in table[1:]])
+        known, true = [], []
+        for file in sorted((self.folder / "data" / "made" / "recordings" / "val").glob("*.npy")):
+            steps = numpy.load(file)
+            for begin in range(0, len(steps) - 32 + 1, 4):
+                ahead = next(predicted)
+                if begin + 32 + 5 <= len(steps):  # the last windows of a recording have nothing behind them
+                    known.append(ahead)
+                    true.append(steps[begin + 32 + 4])
+        self.assertIsNone(next(predicted, None))
+        errors, true = numpy.array(known) - numpy.array(true), numpy.array(true)
+        self.assertGreater((1 - (errors**2).mean(0) / true.var(0)).mean(), 0.98)
+
+    def tokens_have_the_next_ones(self, outcome):
+        import numpy
+        words = numpy.fromfile(self.folder / "data" / "made" / "tokens.bin", "<u2")[: 20 * 64 + 1]
+        words.tofile(self.folder / "few.bin")
+        rows = [json.loads(line)["next"] for line in self.predict(outcome, "--input", "few.bin").splitlines()]
+        right = numpy.array(rows).ravel() == words[1:]
+        self.assertEqual(len(right), 20 * 64)
+        self.assertGreater(right.mean(), 0.25)
+
     def test_any_number_of_loader_threads_gives_the_same_bytes(self):
         for name in STATED:
             with self.subTest(name):
@@ -137,6 +184,38 @@ class DataExamples(unittest.TestCase):
                 else:
                     self.assertTrue(shown.stdout.strip())
 
+    def test_the_page_about_data_leads_from_files_to_predictions(self):
+        text = (SDK / "docs" / "data.md").read_text()
+        section = text[text.index("## Where to begin") :]
+        section = section[: section.index("\n## ", 3)]
+        made = self.folder / "data" / "made"
+        for kind in ("disc", "ring"):  # two classes of few images, and new ones in a folder of their own
+            (self.folder / "photos" / kind).mkdir(parents=True)
+            for file in sorted((made / "shapes" / "train" / kind).iterdir())[:50]:
+                shutil.copy(file, self.folder / "photos" / kind)
+        shutil.copytree(made / "shapes" / "val" / "disc", self.folder / "new-photos")
+        (self.folder / "new-photos" / "broken.jpg").write_bytes(b"\xff\xd8\xff\xe0")
+        done = []
+        for line in re.findall(r"^    ((?:tenon|python3) .+)$", section, re.MULTILINE):
+            program, *words = shlex.split(line, comments=True)
+            short = ["--quiet", "--set", "vars.epochs=4"] if words[0] == "run" else []
+            told = self.run_program([PROGRAM if program == "tenon" else sys.executable, *words, *short])
+            done.append((words[0], told))
+        self.assertEqual([name for name, _ in done], ["init", "check", "data", "data", "run", "predict", "data/make_data.py",
+                                                      "check", "data", "data", "run", "predict"])
+        for name, told in done:
+            self.assertNotIn("warning", told.stderr, name)
+        for picture in ("animals.png", "shards.png"):
+            self.assertEqual((self.folder / picture).read_bytes()[:8], b"\x89PNG\r\n\x1a\n")
+        for name in ("animals", "tar-shards"):
+            self.assertTrue((self.folder / "runs" / name / "0001" / "exports" / "script.pt").exists(), name)
+        table = (self.folder / "classes.csv").read_text().splitlines()
+        self.assertEqual(table[0], "index,item,label,probability.disc,probability.ring")
+        self.assertEqual(len(table), 1 + 20)
+        self.assertLessEqual({line.split(",")[2] for line in table[1:]}, {"disc", "ring"})
+        self.assertIn("broken.jpg", done[5][1].stderr)
+        self.assertEqual(len(done[-1][1].stdout.splitlines()), 60)
+
     def picture(self, name):
         return ["--out", f"{name}.png"] if name in ("image-folder", "segmentation", "tar-shards") else []
 
@@ -144,6 +223,10 @@ class DataExamples(unittest.TestCase):
 PREDICTED = {
     "image-folder": DataExamples.figures_have_their_names_and_files,
     "segmentation": DataExamples.pixels_have_classes,
+    "tar-shards": DataExamples.shards_have_classes,
+    "windows": DataExamples.windows_have_what_comes,
+    "large-table": DataExamples.rows_have_yields,
+    "tokens": DataExamples.tokens_have_the_next_ones,
 }
 
 if __name__ == "__main__":

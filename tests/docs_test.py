@@ -100,6 +100,10 @@ class DocsTest(ProgramTest):
         self.write_array("signals.npy", "<f4", (200, 2, 16), struct.pack("<6400f", *signals))
         self.write_array("events.npy", "<i8", (200,), struct.pack("<200q", *events))
 
+        for number in (1, 2):
+            words = (draw.choice(("the", "quick", "brown", "fox", "jumps", "over", "dogs")) for _ in range(4000))
+            self.write(f"wiki-{number}.txt", " ".join(words) + "\n")
+
     def pipelines_of(self, page):
         """The arguments that name each pipeline of a page: a file, or the page's first one with a block as overlay."""
         files = []
@@ -235,6 +239,52 @@ class DocsTest(ProgramTest):
                     counted += 1
         self.assertGreater(counted, 50)
         self.assertEqual(set(COMMANDS) - set(pages), set(), "shown nowhere")
+
+    def components(self):
+        """Names of all components by kind, and those of each plugin."""
+        told = json.loads(self.tenon("plugins", "list", "--format", "json").out)
+        self.assertEqual(told["refused"], [])
+        by_kind, by_plugin = {}, {}
+        for each in told["components"]:
+            by_kind.setdefault(each["kind"], []).append(each["name"])
+            by_plugin.setdefault(each["plugin"], set()).add(each["name"])
+        return by_kind, by_plugin
+
+    def test_the_readme_lists_every_component_and_no_other(self):
+        text = README.read_text()
+        section = text[text.index("## Kinds and components") : text.index("\n## Layout")]
+        listed = {}
+        for kind, names in re.findall(r"^\| (\w+)[^|]*\|[^|]*\| (.*) \|$", section, re.MULTILINE):
+            for example in re.findall(r"example `(\w+)`", names):
+                self.assertTrue((SDK / "examples" / example).is_dir(), example)
+            names = re.sub(r"example `\w+`", "", names)
+            if kind != "kind":
+                listed.setdefault(kind, []).extend(re.findall(r"`(\w+)`", names))
+        there, _ = self.components()
+        self.assertEqual(set(listed), set(there))
+        for kind, names in listed.items():
+            self.assertEqual(sorted(names), sorted(there[kind]), kind)
+
+    def test_every_dataset_and_every_transform_of_images_has_its_place_in_the_pages(self):
+        by_kind, by_plugin = self.components()
+        pages = {name: (SDK / "docs" / name).read_text() for name in ("datasets.md", "images.md")}
+        tables = {name: "\n".join(re.findall(r"^\|.*\|$", text, re.MULTILINE)) for name, text in pages.items()}
+        for name in by_kind["dataset"]:
+            self.assertIn(f"`{name}`", tables["datasets.md"])
+        (of_images,) = (names for plugin, names in by_plugin.items() if "random_crop" in names)
+        for name in of_images:
+            self.assertIn(f"`{name}`", tables["images.md"])
+        (of_batches,) = (names for plugin, names in by_plugin.items() if "batch_mixup" in names)
+        for name in of_batches:
+            self.assertIn(f"`{name}`", pages["images.md"])
+
+    def test_every_template_for_data_of_ones_own_stands_where_one_begins(self):
+        page = (SDK / "docs" / "data.md").read_text()
+        names = [path.stem for path in (SDK / "templates" / "pipelines").glob("*.jsonc")
+                 if "To be put right for your data" in path.read_text()]
+        self.assertGreater(len(names), 4)
+        for name in names:
+            self.assertIn(f"`tenon init {name}`", page)
 
     def test_links_lead_somewhere(self):
         counted = 0

@@ -7,12 +7,12 @@ import subprocess
 import tempfile
 import unittest
 
-import schemas_test  # ends this script, too, where there is no jsonschema
-from schemas_test import DEMO, PROGRAM, SCHEMAS, VALIDATORS, read
+# Ends this script, too, where there is no jsonschema.
+from schema_documents import DEMO, GOOD, PROGRAM, SCHEMAS, VALIDATORS, read
 
 SHORT = ("--set", "fit.epochs=2", "--set", 'nodes.sched.with.warmup="5 steps"')
 NO_EXPORT = ("--set", "export=[]", "--set", "nodes.script.disabled=true")
-BARE = schemas_test.GOOD / "small.json"  # neither validated, tested nor exported
+BARE = GOOD / "small.json"  # neither validated, tested nor exported
 TWO_LOSSES = ("--set", 'fit.loss={"loss": 0.7, "other": 0.3}', "--set",
               '+nodes.other={"use": "loss:cross_entropy", "in": {"logits": "net.logits", "target": "batch.label"}}')
 NAMED = ("--set", 'validate={"clean": {"data": "val", "metrics": ["acc"]}, "again": {"data": "val", "metrics": ["acc"]}}',

@@ -20,7 +20,8 @@ class InitTest(ProgramTest):
     def test_without_a_template_all_are_listed_with_their_first_lines(self):
         code, out, err = self.tenon("init")
         self.assertEqual((code, err), (0, ""))
-        self.assertLessEqual({"digits", "image-classification", "regression", "classification", "minimal"}, set(TEMPLATES))
+        self.assertLessEqual({"digits", "image-classification", "image-folder", "segmentation", "regression", "classification",
+                              "minimal"}, set(TEMPLATES))
         lines = dict(re.split(r"  +", line, maxsplit=1) for line in out.splitlines())
         self.assertEqual(sorted(lines), TEMPLATES)
         for name, summary in lines.items():
@@ -32,7 +33,8 @@ class InitTest(ProgramTest):
             with self.subTest(template=name):
                 code, out, err = self.tenon("init", name)
                 self.assertEqual((code, err), (0, ""))
-                self.assertIn(f"{name}.jsonc", out)
+                self.assertTrue(out.endswith(f"next: tenon check {name}.jsonc, then tenon data check {name}.jsonc, "
+                                             f"then tenon run {name}.jsonc\n"), out)
                 text = (self.folder / f"{name}.jsonc").read_text()
                 self.assertEqual(text, (SOURCE / f"sdk/templates/pipelines/{name}.jsonc").read_text())
                 self.assertEqual(text.count(f'"name": "{name}"'), 1)
@@ -64,6 +66,7 @@ class InitTest(ProgramTest):
         self.succeeds("init", template)
         self.table_of_run = self.succeeds("run", f"{template}.jsonc",
                                           *(word for each in sets for word in ("--set", each)))
+        self.assertTrue((self.folder / f"runs/{template}/0001/exports/script.pt").exists())
         return json.loads(self.succeeds("eval", f"runs/{template}/0001", "--format", "json"))["metrics"]
 
     def predicted(self, template, file):
