@@ -203,7 +203,8 @@ class References {
   void resolve_path(Json& value, const Json& schema, const std::string& place) {
     if (!value.is_string()) return;
     const auto& text = value.get_ref<const std::string&>();
-    if (text.empty() && schema.value("default", Json()) == "") return;  // what none is called
+    const Json* const usual = find_member(schema, "default");
+    if (text.empty() && usual != nullptr && *usual == value) return;  // what none is called
     if (text.empty()) return refuse_path(place, "a path is empty", "name a file or a folder");
     if (text.find('\0') != std::string::npos) {
       return refuse_path(place, "a path holds the character NUL (\\u0000), which no name of a file can", "remove it");

@@ -164,7 +164,7 @@ std::string text_of(const std::optional<Json>& value) {
 std::size_t begin_of_difference(const std::string& a, const std::string& b) {
   constexpr std::size_t kBefore = 6;
   const auto common = static_cast<std::size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
-  if (count_code_points(std::string_view(a).substr(0, common)) < kLongest - 2) return 0;
+  if (count_code_points(std::string_view{a}.substr(0, common)) < kLongest - 2) return 0;
   std::size_t begin = common;
   for (std::size_t count = 0; count < kBefore;) {
     --begin;
