@@ -1,6 +1,7 @@
 """Faults to plant in documents that are as their schemas say, and where one may pass."""
 
 import copy
+import re
 
 # Where a planted fault may pass: anything goes there, the member need not be, the value may be of several types.
 # Patterns of whole pointers: the object's for an unknown member, else the member's.
@@ -184,19 +185,26 @@ def with_value(document, path, value):
     return whole[0]
 
 
+def kind_of_place(pointer):
+    """Alike for places that the same part of a schema is about: elements of a list, parameters of components."""
+    return re.sub(r"/\d+(?=/|$)", "/*", re.sub(r"/properties/[^/]+", "/properties/*", pointer))
+
+
 def faults(document):
-    """(what, where, faulty copy) of every fault that can be planted."""
+    """(what, where, a function that gives the faulty copy) of every fault that can be planted."""
+
+    def fault(what, path, value, of=None):
+        return what, pointer_of(path if of is None else (*path, of)), lambda: with_value(document, path, value)
+
     for path, value in places(document):
-        pointer = pointer_of(path)
         if isinstance(value, dict):
-            yield "unknown", pointer, with_value(document, path, value | {"unplanned": None})
+            yield fault("unknown", path, value | {"unplanned": None})
             for name in value:
-                less = {key: member for key, member in value.items() if key != name}
-                yield "missing", f"{pointer}/{name}", with_value(document, path, less)
-        yield "null", pointer, with_value(document, path, None)
-        yield "container", pointer, with_value(document, path, [] if isinstance(value, dict) else {})
-        yield "scalar", pointer, with_value(document, path, 1 if isinstance(value, str) else "1")
+                yield fault("missing", path, {key: member for key, member in value.items() if key != name}, of=name)
+        yield fault("null", path, None)
+        yield fault("container", path, [] if isinstance(value, dict) else {})
+        yield fault("scalar", path, 1 if isinstance(value, str) else "1")
         if isinstance(value, int) and not isinstance(value, bool):
-            yield "negative", pointer, with_value(document, path, -1)
+            yield fault("negative", path, -1)
         if isinstance(value, str):
-            yield "empty", pointer, with_value(document, path, "")
+            yield fault("empty", path, "")
