@@ -12,6 +12,7 @@
 
 #include <engine/data/fakes.hpp>
 #include <tenon/components/in_memory.hpp>
+#include <tenon/fingerprint.hpp>
 
 namespace tenon::engine {
 namespace {
@@ -86,6 +87,7 @@ LoaderFacts settle(Loader& loader) {
 }
 
 TEST(AutomaticLoader, TakesNoThreadsForDataInMemoryThatIsMadeAtOnce) {
+  if (std::string_view(TENON_SANITIZER) != "none") GTEST_SKIP() << "with a sanitizer it takes long enough for a thread";
   const FakeMemory dataset(800);
   const FunctionTransform noise = fakes::noise();
   for (const bool changed : {false, true}) {

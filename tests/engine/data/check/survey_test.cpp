@@ -1,6 +1,7 @@
 // One reading of a stream: what is gathered where, failures, and the same on any number of threads.
 #include <engine/data/check/survey.hpp>
 
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstring>
@@ -265,10 +266,12 @@ TEST(Survey, ASampleThatDoesNotComeBackIsNamedOnAnyNumberOfThreads) {
   for (const int threads : {1, 3}) {
     const int before = fakes::threads_of_process();
     std::promise<void> release;
+    std::atomic<int> reads = 0;  // from the thread that is given up to this one, which nothing else orders
     const FunctionDataset dataset(1000, {{"x", Dtype::kFloat32, {}}},
-                                  [released = release.get_future().share()](int64_t index, Sample& out) {
+                                  [&reads, released = release.get_future().share()](int64_t index, Sample& out) {
                                     if (index == 517) released.wait();
                                     out.allocate(0, Dtype::kFloat32, {}).as<float>()[0] = 0;
+                                    ++reads;
                                   });
     int given_up = 0;
     SurveyRequest request = request_for(dataset);
@@ -282,6 +285,7 @@ TEST(Survey, ASampleThatDoesNotComeBackIsNamedOnAnyNumberOfThreads) {
     EXPECT_EQ(given_up, 1);
     release.set_value();
     EXPECT_TRUE(fakes::threads_become(before));
+    EXPECT_GT(reads, 0);
   }
 }
 
