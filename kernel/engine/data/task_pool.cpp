@@ -25,6 +25,7 @@ using Clock = std::chrono::steady_clock;
 constexpr int64_t kChunk = 50'000;                      // ns: tasks are taken together until they are worth as much
 constexpr int64_t kWorthAWake = 20'000;                 // ns of work that a further thread should find
 constexpr std::chrono::microseconds kWorthLooking{50};  // a sleep and the way back may take as long
+constexpr std::chrono::microseconds kShort{100};        // a wait that might have been one of looking, but for a sleep
 constexpr std::chrono::milliseconds kGrace{500};
 constexpr std::chrono::nanoseconds kMostBetweenLooks{1'000'000'000};
 
@@ -261,7 +262,7 @@ bool TaskPool::wait(std::chrono::microseconds limit) {
   }
   std::unique_lock lock(state.mutex);
   const bool settled = state.settled() || state.changed.wait_for(lock, limit, [&] { return state.settled(); });
-  was_short_ = Clock::now() - begin < kWorthLooking;
+  was_short_ = Clock::now() - begin < kShort;
   return settled;
 }
 
