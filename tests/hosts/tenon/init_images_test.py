@@ -44,11 +44,6 @@ class InitImagesTest(ProgramTest):
         self.image(f"photos/{name}.ppm", height, width, lambda y, x, _: 150 * inside(y, x) + self.draw.randrange(80))
         self.image(f"masks/{name}.pgm", height, width, lambda y, x, _: inside(y, x))
 
-    def succeeds(self, *arguments):
-        code, out, err = self.tenon(*arguments)
-        self.assertEqual(code, 0, err)
-        return out
-
     def trained(self, template, *sets):
         """The metrics of its test; its data are found sound before, and shown."""
         self.succeeds("init", template)

@@ -56,11 +56,6 @@ class InitTest(ProgramTest):
         head = struct.pack(f">4B{len(dimensions)}I", 0, 0, 8, len(dimensions), *dimensions)
         (self.folder / "data" / name).write_bytes(head + bytes(values))
 
-    def succeeds(self, *arguments):
-        code, out, err = self.tenon(*arguments)
-        self.assertEqual(code, 0, err)
-        return out
-
     def trained(self, template, *sets):
         """Its metrics in the test, once it is trained."""
         self.succeeds("init", template)

@@ -44,6 +44,12 @@ class ProgramTest(unittest.TestCase):
         self.folder.mkdir()
         shutil.copy(PIPELINES / "digits.json", self.folder)
 
+    def succeeds(self, *arguments):
+        """What a call writes to standard output that ends with 0."""
+        code, out, err = self.tenon(*arguments)
+        self.assertEqual(code, 0, err)
+        return out
+
     def environment(self, **more):
         keep = {name: os.environ[name] for name in ("PATH", "TENON_LIBTORCH", "LANG") if name in os.environ}
         home = self.folder.parent / "home"
