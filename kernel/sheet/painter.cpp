@@ -172,7 +172,7 @@ class Layout {
 
 class OpenCvPainter final : public Painter {
  public:
-  OpenCvPainter() { cv::setNumThreads(0); }
+  OpenCvPainter() { cv::setNumThreads(1); }
 
   std::vector<std::byte> png(const Sheet& sheet) override {
     try {

@@ -17,8 +17,8 @@
 #include <sstream>
 #include <thread>
 
+#include <process_use.hpp>
 #include <tenon/components/dataset.hpp>
-#include <thread_count.hpp>
 
 namespace tenon::kernel {
 namespace {

@@ -33,6 +33,13 @@ std::string_view loader_message(std::string_view text) {
   return text.substr(0, text.rfind("): "));
 }
 
+/// cv::setNumThreads of the OpenCV that a plugin brings with it: without that, each loader thread would start as many more
+/// as there are cores.
+void keep_opencv_on_its_thread(void* library) noexcept {
+  void* const function = ::dlsym(library, "_ZN2cv13setNumThreadsEi");
+  if (function != nullptr) reinterpret_cast<void (*)(int)>(function)(1);  // no more than the caller's
+}
+
 const PluginEntry* open_entry(const std::filesystem::path& path) {
   namespace dll = boost::dll;
   dll::shared_library library;
@@ -43,6 +50,7 @@ const PluginEntry* open_entry(const std::filesystem::path& path) {
   }
   // Pinned: closing a library while objects of its types live would crash.
   (void)::dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
+  keep_opencv_on_its_thread(library.native());
   if (!library.has(kEntrySymbol)) {
     throw Refusal("no-entry",
                   fmt::format("{} does not export {}: build it with tenon_add_plugin", path.string(), kEntrySymbol));

@@ -28,7 +28,7 @@ class Quiet {
  public:
   Quiet() {
     static std::once_flag once;
-    std::call_once(once, [] { cv::setNumThreads(0); });
+    std::call_once(once, [] { cv::setNumThreads(1); });
     const std::lock_guard lock(mutex_);
     if (decoding_++ == 0) level_ = logging::setLogLevel(logging::LOG_LEVEL_SILENT);
   }

@@ -19,7 +19,7 @@
 #include <tenon/components/dataset.hpp>
 #include <tenon/components/transform.hpp>
 #include <tenon/error.hpp>
-#include <thread_count.hpp>
+#include <process_use.hpp>
 
 namespace tenon::engine::fakes {
 

@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include <plugins/image_datasets/images.hpp>
-#include <thread_count.hpp>
+#include <process_use.hpp>
 
 namespace tenon::test {
 namespace {

@@ -1,8 +1,11 @@
-// How many threads a process has, exactly.
+// What this process takes of the system.
 #pragma once
 
+#include <unistd.h>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <sstream>
 #include <string>
 
@@ -25,6 +28,20 @@ inline int threads_of_process() {
     if ((flags & exiting) == 0) ++count;
   }
   return count;
+}
+
+/// Bytes of this process that lie in memory.
+inline int64_t resident() {
+  std::ifstream statm("/proc/self/statm");
+  int64_t total = 0;
+  int64_t pages = 0;
+  statm >> total >> pages;
+  return pages * sysconf(_SC_PAGESIZE);
+}
+
+/// Files, pipes and the like that this process holds open; the one that lists them is among them.
+inline int descriptors() {
+  return static_cast<int>(std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {}));
 }
 
 }  // namespace tenon::test
