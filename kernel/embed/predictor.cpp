@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include <core/json/pointer.hpp>
+#include <core/plugin/builtin.hpp>
 #include <core/storage/run_checkpoint.hpp>
 #include <embed/content.hpp>
 #include <embed/errors.hpp>
@@ -51,7 +52,8 @@ std::vector<std::string> stream_from_memory(const core::Resolved& resolved) {
       copy["use"] = node.value("use", "");
       copy["with"] = node.value("with", core::Json::object());
       // Each row comes once, and one that cannot be made is an error: there is nobody else to tell.
-      for (const char* const name : {"shuffle", "last", "sampler", "buckets", "bad_sample"}) copy["with"].erase(name);
+      for (const char* const name : core::kOrderParams) copy["with"].erase(name);
+      copy["with"].erase("bad_sample");
       copy["with"]["workers"] = 0;
     } else {
       copy["call"] = node.value("call", behind[i]);

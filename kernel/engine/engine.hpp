@@ -109,7 +109,7 @@ class PredictionSink {
   /// `named`: the dataset knows what its items are called.
   virtual void begin(const std::vector<PredictedColumn>& columns, int64_t rows, bool named) = 0;
 
-  /// Rows in the order of the loader, one at least: for each its index in the dataset, and one array a column with the
+  /// Rows in the order of the dataset, one at least: for each its index in the dataset, and one array a column with the
   /// rows as first axis, in the type and shape of begin(); and what the item is called, where they are named, such as its
   /// file. All of it lives during the call.
   virtual void take(std::span<const int64_t> samples, std::span<const std::string> names,

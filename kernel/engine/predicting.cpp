@@ -1,4 +1,4 @@
-// Rows of outputs, in the order of the loader.
+// Rows of outputs, in the order of the dataset.
 #include <engine/predicting.hpp>
 
 #include <array>

@@ -73,7 +73,11 @@ std::shared_ptr<const Sampler> make_sampler(const Components& components, const 
 }
 
 core::LoaderParams loader_params(const core::Graph& graph, const core::Path& path) {
-  return parse_params<core::LoaderParams>(core::line_text(graph.at(path.loader).with));
+  core::Json with = graph.at(path.loader).with;
+  if (path.name == "predict") {
+    for (const char* const name : core::kOrderParams) with.erase(name);
+  }
+  return parse_params<core::LoaderParams>(core::line_text(with));
 }
 
 std::chrono::nanoseconds sample_timeout(const core::LoaderParams& params) {

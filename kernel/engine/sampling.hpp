@@ -26,7 +26,7 @@ struct SamplingOptions {
 [[nodiscard]] std::shared_ptr<const Sampler> make_sampler(const Components& components, const core::Path& path,
                                                           uint64_t seed, const SamplingOptions& options);
 
-/// The parameters of a path's loader.
+/// The parameters of a path's loader; for "predict" without those of the order, as each sample has its row.
 [[nodiscard]] core::LoaderParams loader_params(const core::Graph& graph, const core::Path& path);
 
 /// The longest that a sample may take; 0: no limit.

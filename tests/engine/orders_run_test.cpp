@@ -34,7 +34,7 @@ constexpr const char* kRagged = R"({
     "prec": { "use": "precision:fp64" }
   },
   "fit": { "data": "train", "loss": "loss", "precision": "prec", "epochs": 2, "accumulate": 2 },
-  "validate": { "data": "train", "metrics": ["acc"], "every": "5 steps" },
+  "validate": { "data": "train", "metrics": ["acc"], "every": "5 steps", "allow_sampled": true },
   "checkpoint": { "every": "100 epochs", "keep": { "last": 1 } },
   "observe": []
 })";

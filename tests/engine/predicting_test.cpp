@@ -164,6 +164,34 @@ TEST_F(PredictingWords, RowsOfAnotherShapeAreAnErrorThatNamesTheCure) {
   EXPECT_TRUE(kept.rows[2].second.ends_with(" 116 104 114 101 101 0 ")) << kept.rows[2].second;
 }
 
+TEST_F(PredictingWords, EachRowComesOnceInItsPlaceWhateverTheLoaderSays) {
+  std::ofstream table(folder_ / "words.csv");
+  table << "x,word,label\n";
+  for (int i = 0; i < 10; ++i)
+    table << i << "," << std::string(static_cast<std::size_t>(6 - i % 5), 'a') << "," << i % 2 << "\n";
+  table.close();
+  const std::vector<std::string> plain{R"(nodes.train.with={"batch":4,"workers":0,"pad":[{"field":"word","to":6}]})",
+                                       R"(predict.outputs={"x":"batch.x","logits":"net.logits"})"};
+  const RunOutcome trained = run(kWords, plain);
+  const Kept expected = predict(kWords, trained, plain);
+  ASSERT_EQ(expected.rows.size(), 10U);
+  for (const char* const change :
+       {"+nodes.train.with.shuffle=true", R"(+nodes.train.with.last="drop")",
+        R"(+nodes.train.with.sampler={"samples":3})", R"(+nodes.train.with.sampler={"replacement":true})",
+        R"(+nodes.train.with.sampler={"balance":"label"})", R"(+nodes.train.with.sampler={"weights":"label"})",
+        R"(+nodes.train.with.buckets={"field":"word","pool":2})"}) {
+    std::vector<std::string> sets = plain;
+    sets.emplace_back(change);
+    const Kept kept = predict(kWords, trained, sets);
+    EXPECT_EQ(kept.planned, 10) << change;
+    EXPECT_EQ(kept.rows, expected.rows) << change;
+    for (std::size_t i = 0; i < kept.rows.size(); ++i) {
+      EXPECT_EQ(kept.rows[i].first, static_cast<int64_t>(i)) << change;
+      EXPECT_TRUE(kept.rows[i].second.starts_with(std::to_string(i) + " ")) << change << ": " << kept.rows[i].second;
+    }
+  }
+}
+
 TEST_F(PredictingWords, ListsAreRefusedBeforeAnythingIsTrained) {
   try {
     run(kWords, {"nodes.train.with.pad=[]", R"(nodes.train.with.lists=["word"])"});

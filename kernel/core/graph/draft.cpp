@@ -24,10 +24,10 @@ void insert_with_ancestors(std::unordered_set<std::string>& places, std::string_
 /// An error here cannot be why a node or a link seems to be missing.
 bool leaves_links_alone(const Diagnostic& diagnostic) {
   if (diagnostic.severity != Severity::kError) return true;
-  static constexpr std::array<std::string_view, 14> kCodes{
-      "dtype-mismatch",   "shape-mismatch",    "no-optimizer",          "two-optimizers",       "no-gradient",
-      "unreached",        "frozen-model",      "missing-file",          "idle-optimizer",       "must-agree",
-      "fitted-elsewhere", "random-evaluation", "random-before-dataset", "fitted-before-dataset"};
+  static constexpr std::array<std::string_view, 15> kCodes{
+      "dtype-mismatch",   "shape-mismatch",    "no-optimizer",          "two-optimizers",        "no-gradient",
+      "unreached",        "frozen-model",      "missing-file",          "idle-optimizer",        "must-agree",
+      "fitted-elsewhere", "random-evaluation", "random-before-dataset", "fitted-before-dataset", "sampled-evaluation"};
   if (std::find(kCodes.begin(), kCodes.end(), diagnostic.code) != kCodes.end()) return true;
   const std::vector<std::string> segments = split_pointer(diagnostic.pointer);
   if (segments.empty()) return false;

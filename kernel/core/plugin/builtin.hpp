@@ -1,6 +1,7 @@
 // Components that are part of the kernel: the loader.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -68,6 +69,10 @@ struct LoaderParams {
           "A sample that takes a loader thread longer ends the run with an error that names it; 0 s: no limit; "
           "with 0 workers nothing can interrupt it"))
 };
+
+/// Those of them that say which samples an epoch has, and in which order. Prediction goes without: it takes each sample of
+/// the dataset once, in its order.
+inline constexpr std::array<const char*, 4> kOrderParams{"shuffle", "sampler", "buckets", "last"};
 
 /// The kernel as a plugin of the catalogue; its path is empty.
 [[nodiscard]] PluginInfo kernel_plugin();

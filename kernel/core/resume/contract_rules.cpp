@@ -170,7 +170,8 @@ Verdict ContractRules::of_pipeline(const Difference& difference) const {
   if (top == "stop") return stop(difference);
   if (top == "validate") {
     const auto says = [&](std::string_view key) { return std::find(path.begin(), path.end(), key) != path.end(); };
-    if (says("allow_random")) return applied(kUnchanged);  // it allows what is there, and changes nothing
+    // These allow what is there, and change nothing.
+    if (says("allow_random") || says("allow_sampled")) return applied(kUnchanged);
     return measured(says("every") ? kUnchanged : kIncomparable);
   }
   constexpr std::array<std::string_view, 9> kFree{"$schema", "checkpoint", "export", "extends", "name",

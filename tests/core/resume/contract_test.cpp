@@ -105,6 +105,7 @@ TEST(ComparePipelines, a_schedule_that_reads_a_metric_makes_validation_part_of_t
   const std::string every = R"("metrics": ["acc"], "every": "1 epoch")";
   EXPECT_EQ(facts_of(every, R"("metrics": ["acc"], "every": "2 epochs")"), Facts{"/validate/every: schedule"});
   EXPECT_EQ(facts_of(every, every + R"(, "allow_random": true)"), Facts{"/validate/allow_random: applied"});
+  EXPECT_EQ(facts_of(every, every + R"(, "allow_sampled": true)"), Facts{"/validate/allow_sampled: applied"});
   EXPECT_EQ(facts_of(R"({ "split": "val" })", R"({ "split": "test" })"), Facts{"/nodes/val_set/with/split: schedule"});
   EXPECT_EQ(facts_of(R"({ "split": "test" })", R"({ "split": "all" })"), Facts{"/nodes/test_set/with/split: applied"});
   EXPECT_EQ(facts_of(R"("in": "val_x",   "with": { "batch": 256 })", R"("in": "val_x",   "with": { "batch": 8 })"),

@@ -121,6 +121,12 @@ class PredictTest(ProgramTest):
         self.assertTrue(table[0].startswith("index,price,town,"), table[0])
         self.assertIn('"chance.Bonn, old"', table[0])
 
+        for key, value in (("shuffle", True), ("last", "drop"), ("sampler", {"replacement": True}),
+                           ("sampler", {"samples": 5}), ("sampler", {"balance": "town"}),
+                           ("buckets", {"field": "town", "pool": 2})):
+            changed = self.predict(run, "--set", f"nodes.new.with.{key}={json.dumps(value)}")
+            self.assertEqual([json.loads(line) for line in changed.splitlines()], rows, key)
+
         self.write("strange.csv", "size,town,price\n6,Bern,0\n")
         code, out, err = self.tenon("predict", run, "--input", "strange.csv")
         self.assertEqual((code, out), (4, ""), err)
