@@ -2,6 +2,8 @@
 #include <engine/data_check.hpp>
 
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -44,6 +46,13 @@ std::vector<std::size_t> fields_to_hash(const Spec& fields) {
     if (!plan_for(fields[i]).classes) content.push_back(i);
   }
   return content.empty() ? all : content;
+}
+
+/// What an image's values are divided by, so that they are from 0 to 1; 1 where they are no levels. A normalising transform
+/// takes int32 for images of 16 bits.
+int64_t largest_level(Dtype dtype, bool normalised) {
+  if (dtype == Dtype::kUint8) return 255;
+  return dtype == Dtype::kInt32 && normalised ? 65535 : 1;
 }
 
 class Checker {
@@ -136,10 +145,21 @@ class Checker {
     return chain.stages.size() - 1;
   }
 
+  /// The last place where a class is a number, before a transform such as one_hot makes shares of the classes of it: how
+  /// many transforms lie before.
+  static std::optional<std::size_t> label_place(const Stream& stream, const std::string& field) {
+    for (int64_t place = stream.transforms(); place >= 0; --place) {
+      const FieldSpec* const spec = find(stream.fields_after(static_cast<int>(place)), field);
+      if (spec != nullptr && plan_for(*spec).classes) return static_cast<std::size_t>(place);
+    }
+    return std::nullopt;
+  }
+
   struct Plan {
     SurveyRequest request;
-    std::vector<DataScale> scales;          ///< Without numbers.
-    std::vector<std::size_t> scale_points;  ///< Where each is found: position in request.points.
+    std::map<std::string, std::size_t> labels;  ///< Of training, that are shares at the end: places of their numbers.
+    std::vector<DataScale> scales;              ///< Without numbers.
+    std::vector<std::size_t> scale_points;      ///< Where each is found: position in request.points.
   };
 
   [[nodiscard]] Plan plan(const core::Path& path, const Chain& chain, const DataPart& part) const {
@@ -155,10 +175,16 @@ class Checker {
         const std::size_t place = scale_point(chain, field, scale.node);
         const FieldSpec* const spec = find(stream.fields_after(static_cast<int>(place)), field);
         if (spec == nullptr || plan_for(*spec).per != FieldPlan::Per::kChannel) continue;
-        scale.of_255 = spec->dtype == Dtype::kUint8;
+        scale.unit = largest_level(spec->dtype, !scale.node.empty());
         plan.scales.push_back(std::move(scale));
         scale_places.push_back(place);
         places.insert(place);
+      }
+      for (const DataTarget& target : part.targets) {
+        const std::optional<std::size_t> place = label_place(stream, target.field);
+        if (!target.numbers_classes || !place || *place == end) continue;
+        plan.labels.emplace(target.field, *place);
+        places.insert(*place);
       }
     }
     SurveyRequest& request = plan.request;
@@ -167,9 +193,11 @@ class Checker {
       point.transforms = place;
       for (const FieldSpec& field : stream.fields_after(static_cast<int>(place))) {
         FieldPlan& looked = point.fields.emplace_back(plan_for(field));
+        const auto label = plan.labels.find(field.name);
+        if (label != plan.labels.end() && label->second == place) continue;
         if (place != end) looked.classes = false;
         if (place != 0 && place != end && looked.per != FieldPlan::Per::kChannel) looked = {};
-        if (place == end && is_classes(part, field)) looked.classes = true;
+        if (place == end && label == plan.labels.end() && is_classes(part, field)) looked.classes = true;
       }
     }
     for (const std::size_t place : scale_places) {
@@ -199,16 +227,25 @@ class Checker {
                        [&](const DataTarget& target) { return target.numbers_classes && target.field == field.name; });
   }
 
-  /// What its own losses and metrics say of a field, else those of training, whose batches have the same fields.
-  [[nodiscard]] std::vector<DataTarget> targets_for(const core::Path& path) const {
+  /// What its own losses and metrics say of a field, else those of training, whose batches have the same fields. Of a
+  /// field that a loss of training reads as shares of the classes, made of a number before, what measures tells them.
+  [[nodiscard]] std::vector<DataTarget> targets_for(const core::Path& path, const Stream& stream) const {
     std::vector<DataTarget> targets = targets_of(request_.graph, path);
-    if (!measures(path.name)) return targets;
+    const auto add = [&](DataTarget target) {
+      const bool known = std::any_of(targets.begin(), targets.end(),
+                                     [&](const DataTarget& each) { return each.field == target.field; });
+      if (!known) targets.push_back(std::move(target));
+    };
+    const std::set<std::string> compared = loss_inputs(request_.graph, path);
+    const auto shared_out = [&](const DataTarget& target) {
+      return target.numbers_classes && compared.contains(target.field) && label_place(stream, target.field);
+    };
     for (const core::Path* const other : request_.graph.paths()) {
-      if (!trains(other->name)) continue;
+      const bool measured = measures(path.name) && trains(other->name);
+      const bool trained = trains(path.name) && measures(other->name);
+      if (!measured && !trained) continue;
       for (DataTarget& target : targets_of(request_.graph, *other)) {
-        const bool known = std::any_of(targets.begin(), targets.end(),
-                                       [&](const DataTarget& each) { return each.field == target.field; });
-        if (!known) targets.push_back(std::move(target));
+        if (measured || shared_out(target)) add(std::move(target));
       }
     }
     return targets;
@@ -223,7 +260,7 @@ class Checker {
     part.component = chain.stages.front()->use();
     part.left_out = chain.left_out;
     part.cut = chain.cut;
-    part.targets = targets_for(path);
+    part.targets = targets_for(path, stream_of(chain));
     if (const auto bad_sample = loader_params(plane_.graph(), path).bad_sample) part.tolerated = bad_sample->max;
     const Plan planned = plan(path, chain, part);
     Survey found = surveyed(planned.request, path);
@@ -232,7 +269,7 @@ class Checker {
     for (FailedSample& each : found.failed) {
       part.failures.push_back({each.index, std::move(each.node), std::move(each.message)});
     }
-    describe(chain, found, part);
+    describe(chain, planned, found, part);
     for (std::size_t i = 0; i < planned.scales.size(); ++i) {
       part.scales.push_back(planned.scales[i]);
       fill(part.scales.back(), found.points[planned.scale_points[i]]);
@@ -250,22 +287,34 @@ class Checker {
     }
   }
 
-  void describe(const Chain& chain, const Survey& found, DataPart& part) const {
+  void describe(const Chain& chain, const Plan& planned, const Survey& found, DataPart& part) const {
     for (const FieldSurvey& field : found.points.front()) {
       part.stored.push_back(field_of(field, plane_.columns(*chain.stages.front(), field.field().name), {}));
     }
-    for (const FieldSurvey& field : found.points.back()) {
+    for (const FieldSurvey& last : found.points.back()) {
+      const auto label = planned.labels.find(last.field().name);
+      const bool shares = label != planned.labels.end();
+      const FieldSurvey& field = shares ? survey_at(planned, found, label->second, label->first) : last;
+      const core::Node& knowing = *chain.stages[shares ? label->second : chain.stages.size() - 1];
       const bool changed = found.points.size() > 1;
       const FieldSurvey* const stored = same_field(found.points.front(), field.field());
       std::vector<std::string> names;
       if (!changed || stored != nullptr) names = plane_.columns(*chain.stages.front(), field.field().name);
       const bool classes =
           !field.classes().empty() && (is_classes(part, field.field()) || field.classes().size() <= kMostUnasked);
-      part.seen.push_back(
-          field_of(field, names,
-                   classes ? plane_.categories(*chain.stages.back(), field.field().name) : std::vector<std::string>()));
+      part.seen.push_back(field_of(
+          field, names, classes ? plane_.categories(knowing, field.field().name) : std::vector<std::string>()));
       if (!classes) part.seen.back().classes.clear();
     }
+  }
+
+  /// A field behind so many transforms, where it was looked at.
+  static const FieldSurvey& survey_at(const Plan& planned, const Survey& found, std::size_t place,
+                                      const std::string& name) {
+    const std::vector<SurveyPoint>& points = planned.request.points;
+    const auto point = std::ranges::find(points, place, &SurveyPoint::transforms);
+    const std::vector<FieldSurvey>& fields = found.points[static_cast<std::size_t>(point - points.begin())];
+    return *std::ranges::find(fields, name, [](const FieldSurvey& each) { return each.field().name; });
   }
 
   /// A field that went through the stream in its shape, so that its elements still have their names.
@@ -279,7 +328,7 @@ class Checker {
   static void fill(DataScale& scale, const std::vector<FieldSurvey>& fields) {
     for (const FieldSurvey& field : fields) {
       if (field.field().name != scale.field) continue;
-      const double unit = scale.of_255 ? 255 : 1;
+      const auto unit = static_cast<double>(scale.unit);
       for (const Moments& channel : field.moments()) {
         scale.mean.push_back(channel.mean / unit);
         scale.deviation.push_back(channel.deviation() / unit);

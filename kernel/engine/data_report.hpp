@@ -82,7 +82,7 @@ struct DataScale {
   std::string node;  ///< The transform that takes them; empty where the stream has none.
   std::vector<double> mean;
   std::vector<double> deviation;
-  bool of_255 = false;  ///< Divided by 255: the images are uint8.
+  int64_t unit = 1;  ///< They are divided by it: 255 for images of 8 bits, 65535 for those of 16 in int32.
 };
 
 /// What losses and metrics expect of a field of the batch.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <string_view>
 
 namespace tenon::engine {
 namespace {
@@ -49,6 +50,18 @@ void add_targets(const core::Graph& graph, const core::Node& node, std::vector<D
   }
 }
 
+/// Fields of the batch that nodes of a kind read.
+std::set<std::string> fields_for(const core::Graph& graph, const core::Path& path, std::string_view kind) {
+  std::set<std::string> fields;
+  for (const std::string& name : path.step) {
+    if (graph.at(name).kind != kind) continue;
+    for (const core::Wire& wire : graph.at(name).wires) {
+      if (wire.from_batch()) fields.insert(wire.output);
+    }
+  }
+  return fields;
+}
+
 }  // namespace
 
 std::vector<DataTarget> targets_of(const core::Graph& graph, const core::Path& path) {
@@ -62,14 +75,11 @@ std::vector<DataTarget> targets_of(const core::Graph& graph, const core::Path& p
 }
 
 std::set<std::string> model_inputs(const core::Graph& graph, const core::Path& path) {
-  std::set<std::string> fields;
-  for (const std::string& name : path.step) {
-    if (graph.at(name).kind != "model") continue;
-    for (const core::Wire& wire : graph.at(name).wires) {
-      if (wire.from_batch()) fields.insert(wire.output);
-    }
-  }
-  return fields;
+  return fields_for(graph, path, "model");
+}
+
+std::set<std::string> loss_inputs(const core::Graph& graph, const core::Path& path) {
+  return fields_for(graph, path, "loss");
 }
 
 }  // namespace tenon::engine

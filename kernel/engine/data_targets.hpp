@@ -18,4 +18,7 @@ namespace tenon::engine {
 /// Fields of the batch that models of a path read.
 [[nodiscard]] std::set<std::string> model_inputs(const core::Graph& graph, const core::Path& path);
 
+/// Likewise losses.
+[[nodiscard]] std::set<std::string> loss_inputs(const core::Graph& graph, const core::Path& path);
+
 }  // namespace tenon::engine

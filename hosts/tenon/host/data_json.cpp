@@ -87,7 +87,7 @@ Json targets_json(const std::vector<engine::DataTarget>& targets) {
 Json scales_json(const std::vector<engine::DataScale>& scales) {
   Json all = Json::array();
   for (const engine::DataScale& scale : scales) {
-    Json json{{"field", scale.field}, {"of_255", scale.of_255}};
+    Json json{{"field", scale.field}, {"divided_by", scale.unit}};
     if (!scale.node.empty()) json["node"] = scale.node;
     for (const auto& [name, numbers] : {std::pair{"mean", &scale.mean}, std::pair{"std", &scale.deviation}}) {
       json[name] = Json::array();

@@ -202,7 +202,7 @@ std::string scales_text(const DataPart& part, const Console& console) {
   for (const engine::DataScale& scale : part.scales) {
     if (scale.mean.empty()) continue;
     out += heading(fmt::format("Channels of {} in {}{}", scale.field, spoken_path(part.path),
-                               scale.of_255 ? ", divided by 255" : ""),
+                               scale.unit != 1 ? fmt::format(", divided by {}", scale.unit) : ""),
                    console);
     out += fmt::format("  \"mean\": [{}], \"std\": [{}]\n", scale_numbers(scale.mean), scale_numbers(scale.deviation));
     out += scale.node.empty() ? "  to be written into \"with\" of a transform that normalises\n"

@@ -286,6 +286,81 @@ class DataCheckTest(CheckingTest):
         self.assertLess(time.monotonic() - begin, 30)
 
 
+class SharedLabelTest(CheckingTest):
+    """Training reads shares of the classes, and validation their numbers."""
+
+    def setUp(self):
+        super().setUp()
+        random = numpy.random.default_rng(4)
+        self.labels = {part: numpy.arange(len(rows)) % 3 for part, rows in self.rows.items()}
+        for part, labels in self.labels.items():
+            numpy.save(self.folder / f"{part}_image.npy", random.normal(size=(len(labels), 1, 4, 4)).astype("float32"))
+        self.write_labels()
+
+    def write_labels(self):
+        for part, labels in self.labels.items():
+            numpy.save(self.folder / f"{part}_label.npy", labels.astype("int64"))
+
+    def pipeline(self, change=None, name="pipe.json", shares="batch_mixup"):
+        def to_shares(pipeline):
+            nodes = pipeline["nodes"]
+            nodes["net"] = {"use": "model:mlp", "in": {"image": "batch.image"}, "with": {"classes": 3, "hidden": [4]}}
+            nodes["loss"]["use"] = "loss:soft_cross_entropy"
+            for part in self.rows:
+                fields = [{"name": "image", "path": f"{part}_image.npy", "dtype": "float32", "shape": [1, 4, 4]},
+                          {"name": "label", "path": f"{part}_label.npy", "dtype": "int64", "shape": []}]
+                nodes[f"{part}_set"] = {"use": "dataset:npy", "with": {"fields": fields}}
+            if shares == "one_hot":
+                nodes["hot"] = {"use": "transform:one_hot", "in": "train_set",
+                                "with": {"fields": ["label"], "classes": 3}}
+                nodes["train"]["in"] = "hot"
+            else:
+                nodes["mixed"] = {"use": f"transform:{shares}", "in": "train", "with": {"classes": 3}}
+                pipeline["fit"]["data"] = "mixed"
+            if change is not None:
+                change(pipeline)
+
+        return super().pipeline(to_shares, name)
+
+    def test_a_label_of_training_out_of_range_is_found_before_it_is_mixed(self):
+        for shares in ("batch_mixup", "batch_cutmix"):
+            self.assertEqual(self.check(pipe=self.pipeline(shares=shares))["findings"], [])
+            for label in (3, -1):
+                with self.subTest(shares=shares, label=label):
+                    self.labels["train"][17] = label
+                    self.write_labels()
+                    finding = self.only(self.check(pipe="pipe.json", code=4), "label-range", "error")
+                    self.assertEqual((finding["paths"], finding["field"]), (["fit"], "label"))
+                    self.assertIn(f'sample 17 of "train_set" with {label}', finding["message"])
+            self.labels["train"][17] = 17 % 3
+            self.write_labels()
+
+    def test_what_training_has_of_the_classes_is_told_of_shares_too(self):
+        for shares in ("batch_mixup", "one_hot"):
+            pipe = self.pipeline(shares=shares)
+            for codes, labels in (([], [0, 1, 2]), (["imbalance"], [0, 1] * 14 + [2, 0]),
+                                  (["missing-class"], [0, 1]), (["one-class", "missing-class"], [1])):
+                with self.subTest(shares=shares, labels=labels):
+                    self.labels["train"] = numpy.resize(labels, 60)
+                    self.write_labels()
+                    findings = self.check(pipe=pipe)["findings"]
+                    self.assertEqual([(each["code"], each["paths"]) for each in findings],
+                                     [(code, ["fit"]) for code in codes], findings)
+
+    def test_a_field_that_training_does_not_read_may_hold_anything(self):
+        def change(pipeline):
+            nodes = pipeline["nodes"]
+            nodes["loss"] = {"use": "loss:mse", "in": {"prediction": "net.logits", "target": "batch.y"}}
+            nodes["train_set"]["with"]["fields"].append({"name": "y", "path": "y.npy", "dtype": "float32", "shape": [3]})
+            nodes["train"]["in"] = "train_set"
+            del nodes["hot"]
+
+        numpy.save(self.folder / "y.npy", numpy.random.default_rng(6).normal(size=(60, 3)).astype("float32"))
+        self.labels["train"] = -1 - numpy.arange(60)
+        self.write_labels()
+        self.assertEqual(self.check(pipe=self.pipeline(change, shares="one_hot"))["findings"], [])
+
+
 class ImageTest(CheckingTest):
     """Folders of PNG files of different sizes."""
 
@@ -407,20 +482,26 @@ class ImageTest(CheckingTest):
             self.assertAlmostEqual(column["mean"], expected.mean(), places=9)
             self.assertAlmostEqual(column["deviation"], expected.std(), places=9)
         [scale] = fit["scales"]
-        self.assertEqual((scale["node"], scale["of_255"], len(scale["mean"])), ("norm", True, 3))
+        self.assertEqual((scale["node"], scale["divided_by"], len(scale["mean"])), ("norm", 255, 3))
         [label] = [field for field in fit["seen"] if field["name"] == "label"]
         self.assertEqual([each["name"] for each in label["classes"]], ["ash", "oak", "elm"])
         self.assertIn('"mean": [', self.tenon("data", "check", "pipe.json").out)
 
     def test_pasting_what_it_says_gives_mean_0_and_deviation_1(self):
-        pipe = self.pipeline()
-        [scale] = self.check(pipe=pipe)["parts"][0]["scales"]
-        with_ = json.dumps({"mean": scale["mean"], "std": scale["std"]})
-        report = self.check("--on", "train", "--set", f"nodes.norm.with={with_}", pipe=pipe)
-        [image] = [field for field in report["parts"][0]["seen"] if field["name"] == "image"]
-        for column in image["columns"]:
-            self.assertAlmostEqual(column["mean"], 0, places=4)
-            self.assertAlmostEqual(column["deviation"], 1, places=4)
+        for bits, largest in ((8, 255), (16, 65535)):
+            def change(pipeline, bits=bits):
+                for part in self.rows:
+                    pipeline["nodes"][f"{part}_set"]["with"]["bits"] = bits
+
+            pipe = self.pipeline(change)
+            [scale] = self.check("--on", "train", pipe=pipe)["parts"][0]["scales"]
+            self.assertEqual(scale["divided_by"], largest)
+            with_ = json.dumps({"mean": scale["mean"], "std": scale["std"]})
+            report = self.check("--on", "train", "--set", f"nodes.norm.with={with_}", pipe=pipe)
+            [image] = [field for field in report["parts"][0]["seen"] if field["name"] == "image"]
+            for column in image["columns"]:
+                self.assertAlmostEqual(column["mean"], 0, places=4)
+                self.assertAlmostEqual(column["deviation"], 1, places=4)
 
     def test_sizes_that_do_not_go_into_one_batch_are_told(self):
         report = self.check(pipe=self.pipeline(resize=False))
