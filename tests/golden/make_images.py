@@ -4,7 +4,8 @@ It needs torchvision 0.26 and Pillow 12 beside torch: `pip install --no-deps tor
 python tests/golden/make_images.py. From 13 on, Pillow resizes tall images vertically first, which rounds otherwise.
 With a folder as its argument it writes there. `params` are those of the component, chosen so that nothing is left to
 chance; `most` and `mean` bound how far bytes may differ, at most and on average over all of them, and `share` which
-share of them may differ at all. Where a value is drawn from two directions, `data` has both results.
+share of them may differ at all. Where a value is drawn from two directions, `data` has both results; with `itself` the
+image as it is may come out as well.
 """
 
 import base64
@@ -17,6 +18,7 @@ import sys
 import PIL.Image
 import torch
 from torchvision.transforms import InterpolationMode
+from torchvision.transforms.v2 import TrivialAugmentWide
 from torchvision.transforms.v2 import functional as F
 
 FOLDER = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else pathlib.Path(__file__).parent / "images"
@@ -24,6 +26,10 @@ HEIGHT, WIDTH = 24, 32
 NEAREST, BILINEAR = InterpolationMode.NEAREST, InterpolationMode.BILINEAR
 MODES = {"nearest": NEAREST, "bilinear": BILINEAR, "bicubic": InterpolationMode.BICUBIC}
 EXACT = {"most": 0, "mean": 0, "share": 0}
+BENT = {"most": 8, "mean": 0.6}
+AUGMENTED = {"shear_x": BENT, "shear_y": BENT, "translate_x": EXACT, "translate_y": EXACT, "rotate": BENT,
+             "brightness": EXACT, "color": {"most": 2, "mean": 0.7}, "contrast": {"most": 1, "mean": 0.7},
+             "sharpness": {"most": 1, "mean": 0.01}, "posterize": EXACT, "solarize": EXACT}
 
 torch.set_num_threads(1)
 
@@ -162,20 +168,19 @@ def augmentations():
                         center=center, **warp)
 
     shear = math.degrees(math.atan(0.3 * level))
-    bent = {"most": 8, "mean": 0.6}
     both = {
-        "shear_x": (lambda sign: affine(sign, shear=(shear, 0.0), center=[0, 0]), bent),
-        "shear_y": (lambda sign: affine(sign, shear=(0.0, shear), center=[0, 0]), bent),
-        "translate_x": (lambda sign: affine(sign, translate=(int(150 / 331 * WIDTH * level), 0)), EXACT),
-        "translate_y": (lambda sign: affine(sign, translate=(0, int(150 / 331 * HEIGHT * level))), EXACT),
-        "rotate": (lambda sign: F.rotate(IMAGE, sign * 30 * level, **warp), bent),
-        "brightness": (lambda sign: F.adjust_brightness(IMAGE, 1 + sign * 0.9 * level), EXACT),
-        "color": (lambda sign: F.adjust_saturation(IMAGE, 1 + sign * 0.9 * level), {"most": 2, "mean": 0.7}),
-        "contrast": (lambda sign: F.adjust_contrast(IMAGE, 1 + sign * 0.9 * level), {"most": 1, "mean": 0.7}),
-        "sharpness": (lambda sign: F.adjust_sharpness(IMAGE, 1 + sign * 0.9 * level), {"most": 1, "mean": 0.01}),
+        "shear_x": lambda sign: affine(sign, shear=(shear, 0.0), center=[0, 0]),
+        "shear_y": lambda sign: affine(sign, shear=(0.0, shear), center=[0, 0]),
+        "translate_x": lambda sign: affine(sign, translate=(int(150 / 331 * WIDTH * level), 0)),
+        "translate_y": lambda sign: affine(sign, translate=(0, int(150 / 331 * HEIGHT * level))),
+        "rotate": lambda sign: F.rotate(IMAGE, sign * 30 * level, **warp),
+        "brightness": lambda sign: F.adjust_brightness(IMAGE, 1 + sign * 0.9 * level),
+        "color": lambda sign: F.adjust_saturation(IMAGE, 1 + sign * 0.9 * level),
+        "contrast": lambda sign: F.adjust_contrast(IMAGE, 1 + sign * 0.9 * level),
+        "sharpness": lambda sign: F.adjust_sharpness(IMAGE, 1 + sign * 0.9 * level),
     }
-    for name, (change, bounds) in both.items():
-        yield case(name, "rand_augment", {"num_ops": 1, "operations": [name]}, change(1), change(-1), **bounds)
+    for name, change in both.items():
+        yield case(name, "rand_augment", {"num_ops": 1, "operations": [name]}, change(1), change(-1), **AUGMENTED[name])
     alone = {
         "identity": IMAGE,
         "posterize": F.posterize(IMAGE, round(8 - 4 * level)),
@@ -186,9 +191,33 @@ def augmentations():
         yield case(name, "rand_augment", {"num_ops": 1, "operations": [name]}, image)
 
 
+def trivial_augmentations():
+    """One operation at a time, in all strengths that torchvision's own table gives: of the least, nothing changes."""
+    # Strengths of torchvision's table are of float32: 1.99 is a little more there.
+    for name, bounds in (AUGMENTED | {"brightness": {"most": 1, "mean": 0.02}}).items():
+        bins = 3 if name.startswith("translate") else 2  # the largest move leaves nothing of this image
+        policy = TrivialAugmentWide(num_magnitude_bins=bins, interpolation=BILINEAR)
+        word = name.title().replace("_", "")
+        strengths, signed = policy._AUGMENTATION_SPACE[word]
+        least, *others = strengths(bins, HEIGHT, WIDTH).tolist()
+
+        def change(strength):
+            return policy._apply_image_or_video_transform(IMAGE, word, strength, BILINEAR, policy._fill)
+
+        assert torch.equal(change(least), IMAGE)
+        images = []
+        for strength in [sign * each for each in others for sign in ((1, -1) if signed else (1,))]:
+            image = change(strength)
+            if not any(torch.equal(image, each) for each in images):
+                images.append(image)
+        yield case(name, "trivial_augment", {"num_magnitude_bins": bins, "operations": [name]}, *images,
+                   **bounds) | {"itself": True}
+
+
 def main():
     shape, data = packed(IMAGE)
-    cases = [*resizes(), *windows(), *warps(), *perspectives(), *colours(), *augmentations()]
+    cases = [*resizes(), *windows(), *warps(), *perspectives(), *colours(), *augmentations(),
+             *trivial_augmentations()]
     FOLDER.mkdir(parents=True, exist_ok=True)
     lines = ",\n".join(json.dumps(each, separators=(",", ":")) for each in cases)
     content = f'{{"image":{json.dumps({"shape": shape, "data": data}, separators=(",", ":"))},"cases":[\n{lines}\n]}}\n'

@@ -38,6 +38,11 @@ double beta(Rng& random, double alpha) {
   }
 }
 
+/// 0 in epoch 0, 1 from epoch `grow` on, and linear between, as transforms of samples grow; 1 throughout without growth.
+double strength(int64_t grow, const When& when) {
+  return grow <= 0 ? 1 : std::min(1.0, static_cast<double>(when.epoch) / static_cast<double>(grow));
+}
+
 /// One-hot rows. \throws Error (kData) for a label that is no class, where the labels are on the host.
 at::Tensor shares_of(const at::Tensor& labels, int64_t classes, at::ScalarType type) {
   if (labels.is_cpu()) {
@@ -82,10 +87,10 @@ Spec Mixing::spec(const Spec& in) const {
   return out;
 }
 
-void Mixing::apply_batch(Tensors& batch, Rng& random, const When& /*when*/) const {
+void Mixing::apply_batch(Tensors& batch, Rng& random, const When& when) const {
   const at::Tensor& image = batch.at(params_.image);
   const at::Tensor target = shares_of(batch.at(params_.label), params_.classes, image.scalar_type());
-  if (!random.chance(params_.p)) return batch.set(params_.label, target);
+  if (!random.chance(params_.p * strength(params_.grow, when))) return batch.set(params_.label, target);
   const Mixed mixed = mix(image, beta(random, params_.alpha), random);
   batch.set(params_.label, at::lerp(partners(target), target, mixed.share));
   batch.set(params_.image, mixed.image);

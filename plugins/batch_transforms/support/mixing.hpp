@@ -20,6 +20,7 @@ struct MixingParams {
   int64_t classes = 0;
   double alpha = 1;
   double p = 1;
+  int64_t grow = 0;
 
   TENON_PARAMS(
       MixingParams, field(&MixingParams::image, "image", "Field that is mixed: [N, C, H, W], floating"),
@@ -31,7 +32,9 @@ struct MixingParams {
             "Both parameters of the beta distribution that shares are drawn from; 1: evenly from 0 to 1")
           .min(0.001)
           .max(1000),
-      field(&MixingParams::p, "p", "How often a batch is mixed").min(0).max(1))
+      field(&MixingParams::p, "p", "How often a batch is mixed").min(0).max(1),
+      field(&MixingParams::grow, "grow", "Epochs over which p rises from nothing to what it says; 0: full at once")
+          .min(0))
 };
 
 /// A transform that mixes each sample of a batch with the next one, the last with the first, in shares that the batch
@@ -47,7 +50,7 @@ class Mixing : public BatchTransform {
   /// The image as it comes, the label as shares of the classes. \throws Error (kConfig) for fields of another kind.
   [[nodiscard]] Spec spec(const Spec& in) const override;
 
-  /// A draw whether, then those of λ ~ Beta(α, α), then those of mix().
+  /// A draw whether, rarer while the strength grows, then those of λ ~ Beta(α, α), then those of mix().
   void apply_batch(Tensors& batch, Rng& random, const When& when) const override;
 
  protected:

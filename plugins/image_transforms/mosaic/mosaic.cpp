@@ -13,7 +13,7 @@
 
 namespace tenon::image_transforms {
 
-struct MosaicParams : JointParams, SizeParams {
+struct MosaicParams : JointParams8, SizeParams {
   std::vector<double> center{0.25, 0.75};
 
   TENON_PARAMS(MosaicParams, TENON_SIZE_FIELDS(MosaicParams),
@@ -31,9 +31,12 @@ struct MosaicParams : JointParams, SizeParams {
 class Mosaic final : public Transform, public MultiSample {
  public:
   explicit Mosaic(const MosaicParams& params)
-      : joint_(params, true), params_(params), extent_(params.extent()), center_(range_of(params.center, "/center")) {}
+      : joint_(params, true, Depths::k8),
+        params_(params),
+        extent_(params.extent()),
+        center_(range_of(params.center, "/center")) {}
 
-  static Ports ports() { return joint_ports(SizeAxes{"$height", "$width"}, true); }
+  static Ports ports() { return joint_ports(SizeAxes{"$height", "$width"}, true, Depths::k8); }
   static std::vector<std::string> traits() { return {"deterministic", "random"}; }
   static std::vector<std::string> abilities() { return {MultiSample::kAbility}; }
   static Example example() { return joint_example(R"("height": 6, "width": 8)", true); }

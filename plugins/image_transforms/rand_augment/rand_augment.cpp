@@ -9,7 +9,7 @@
 
 namespace tenon::image_transforms {
 
-struct RandAugmentParams : JointParams, FillParams {
+struct RandAugmentParams : JointParams8, FillParams {
   int64_t num_ops = 2;
   int64_t magnitude = 9;
   int64_t num_magnitude_bins = 31;
@@ -33,7 +33,7 @@ struct RandAugmentParams : JointParams, FillParams {
 class RandAugment final : public Transform {
  public:
   explicit RandAugment(const RandAugmentParams& params)
-      : joint_(params, true),
+      : joint_(params, true, Depths::k8),
         style_(filled(params, params.interpolation)),
         operations_(params.operations),
         num_ops_(params.num_ops),
@@ -46,7 +46,7 @@ class RandAugment final : public Transform {
     }
   }
 
-  static Ports ports() { return joint_ports(std::nullopt, true); }
+  static Ports ports() { return joint_ports(std::nullopt, true, Depths::k8); }
   static std::vector<std::string> traits() { return {"deterministic", "random"}; }
   static Example example() { return joint_example("", true); }
 

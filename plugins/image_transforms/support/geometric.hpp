@@ -43,14 +43,14 @@ template <class S>
 
 #define TENON_SIZE_FIELDS(S) height_field<S>(), width_field<S>()
 
-/// A transform that maps image, masks and boxes alike.
+/// A transform that maps image, masks and boxes alike, whatever the image's depth.
 class Geometric : public Transform {
  public:
   [[nodiscard]] Spec spec(const Spec& in) const override { return joint_.spec(in, size(), style_.fill); }
 
   void apply(Sample& sample, Rng& random, const When& when) const override {
-    const View image = joint_.image(sample);
-    joint_.draw(sample, image, plan(image.extent(), random, when), style_);
+    with_image(sample.at(joint_.image_field()), joint_.image_field(),
+               [&](const auto& image) { joint_.draw(sample, image, plan(image.extent(), random, when), style_); });
   }
 
  protected:
@@ -95,11 +95,11 @@ class Cropping : public Geometric, public Cutting {
 
   void apply_cut(Sample& sample, const Extent& whole, const Region& region, Rng& /*random*/,
                  const When& /*when*/) const override {
-    const View image = joint().image(sample);
     Map map = chosen(whole, region);
     map.window.top -= region.top;
     map.window.left -= region.left;
-    joint().draw_part(sample, image, map, style());
+    with_image(sample.at(joint().image_field()), joint().image_field(),
+               [&](const auto& image) { joint().draw_part(sample, image, map, style()); });
   }
 
  protected:

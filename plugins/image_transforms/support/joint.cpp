@@ -29,14 +29,18 @@ std::string spelled(const Array& array) {
 
 }  // namespace
 
-Ports joint_ports(const std::optional<SizeAxes>& size, bool drops) {
+std::vector<Dtype> dtypes_of(Depths depths) {
+  return depths == Depths::k8 ? std::vector{Dtype::kUint8} : std::vector{Dtype::kUint8, Dtype::kInt32};
+}
+
+Ports joint_ports(const std::optional<SizeAxes>& size, bool drops, Depths depths) {
   Ports ports;
-  ports.in = {Port::of("$image", {Dtype::kUint8}, {"H", "W", "C"}), Port::of("$masks", {Dtype::kUint8}, {"H", "W"}),
+  ports.in = {Port::of("$image", dtypes_of(depths), {"H", "W", "C"}), Port::of("$masks", {Dtype::kUint8}, {"H", "W"}),
               Port::of("$boxes", {Dtype::kFloat32}, {"n", 4})};
   if (drops) ports.in.push_back(Port::of("$with_boxes", {}, {"n", "*"}));
   ports.out = {Port::pass_all()};
   if (size) {
-    ports.out.push_back(Port::of("$image", {Dtype::kUint8}, {(*size)[0], (*size)[1], "C"}));
+    ports.out.push_back(Port::of("$image", {}, {(*size)[0], (*size)[1], "C"}));  // of the type that came in
     ports.out.push_back(Port::of("$masks", {Dtype::kUint8}, {(*size)[0], (*size)[1]}));
   }
   if (drops) {
@@ -57,15 +61,19 @@ Example joint_example(const std::string& own, bool drops) {
   return example;
 }
 
-View image_of(const Array& array, const std::string& field) {
+template <class T>
+Plane<const T> image_of(const Array& array, const std::string& field) {
   const std::span<const int64_t> shape = array.shape;
-  if (array.dtype != Dtype::kUint8 || shape.size() != 3 || shape[2] < 1 || shape[2] > 4) {
-    throw Error(ErrorCode::kData,
-                "\"" + field + "\" is " + spelled(array) + ", but an image is uint8[H, W, C] with 1, 3 or 4 channels");
+  if (array.dtype != dtype_for<T>() || shape.size() != 3 || shape[2] < 1 || shape[2] > 4) {
+    throw Error(ErrorCode::kData, "\"" + field + "\" is " + spelled(array) + ", but an image is " +
+                                      std::string(name_of(dtype_for<T>())) + "[H, W, C] with 1, 3 or 4 channels");
   }
   if (shape[0] == 0 || shape[1] == 0) throw Error(ErrorCode::kData, "\"" + field + "\" has no pixels");
-  return {static_cast<const uint8_t*>(array.data), shape[0], shape[1], shape[2], shape[1] * shape[2]};
+  return {static_cast<const T*>(array.data), shape[0], shape[1], shape[2], shape[1] * shape[2]};
 }
+
+template Plane<const uint8_t> image_of<uint8_t>(const Array&, const std::string&);
+template Plane<const int32_t> image_of<int32_t>(const Array&, const std::string&);
 
 View mask_of(const Array& array, const Extent& extent, const std::string& field) {
   if (array.dtype != Dtype::kUint8 || array.shape.size() != 2 || array.shape[0] != extent.height ||
@@ -83,20 +91,35 @@ std::span<const float> boxes_of(const Array& array, const std::string& field) {
   return array.as<float>();
 }
 
-Canvas allocate_image(Sample& sample, const std::string& field, const Extent& extent, int64_t channels) {
+template <class T>
+Plane<T> allocate_image(Sample& sample, const std::string& field, const Extent& extent, int64_t channels) {
   const std::array<int64_t, 3> shape{extent.height, extent.width, channels};
-  const Array array = sample.allocate(field, Dtype::kUint8, shape);
-  return {static_cast<uint8_t*>(array.data), extent.height, extent.width, channels, extent.width * channels};
+  const Array array = sample.allocate(field, dtype_for<T>(), shape);
+  return {static_cast<T*>(array.data), extent.height, extent.width, channels, extent.width * channels};
 }
 
-const FieldSpec& require_image(const Spec& in, const std::string& field, const std::string& pointer) {
+template Plane<uint8_t> allocate_image<uint8_t>(Sample&, const std::string&, const Extent&, int64_t);
+template Plane<int32_t> allocate_image<int32_t>(Sample&, const std::string&, const Extent&, int64_t);
+
+const FieldSpec& require_image(const Spec& in, const std::string& field, Depths depths) {
   const FieldSpec& image = field_of(in, field);
-  if (image.dtype != Dtype::kUint8 || image.shape.size() != 3) {
-    refuse(image, "but an image is uint8[H, W, C] here, channels last", pointer);
+  const std::vector<Dtype> dtypes = dtypes_of(depths);
+  const bool typed = std::find(dtypes.begin(), dtypes.end(), image.dtype) != dtypes.end();
+  if (!typed && image.dtype == Dtype::kInt32 && image.shape.size() == 3) {
+    refuse(image,
+           "an image of 16 bits, but this transform takes images of 8 bits alone, uint8[H, W, C]: give the dataset "
+           "\"bits\": 8, or leave this transform out",
+           "/image");
+  }
+  if (!typed || image.shape.size() != 3) {
+    refuse(image,
+           depths == Depths::k8 ? "but an image is uint8[H, W, C] here, channels last"
+                                : "but an image is uint8[H, W, C] here, or int32[H, W, C] of 16 bits, channels last",
+           "/image");
   }
   const Dim& channels = image.shape[2];
   if (channels.fixed() && channels.size != 1 && channels.size != 3 && channels.size != 4) {
-    refuse(image, "but an image has 1, 3 or 4 channels, which come last", pointer);
+    refuse(image, "but an image has 1, 3 or 4 channels, which come last", "/image");
   }
   return image;
 }
@@ -108,7 +131,8 @@ std::vector<uint8_t> bytes_of(const std::vector<int64_t>& values) {
   return bytes;
 }
 
-Joint::Joint(JointParams params, bool drops) : params_(std::move(params)), drops_(drops) {
+Joint::Joint(JointParams params, bool drops, Depths depths)
+    : params_(std::move(params)), drops_(drops), depths_(depths) {
   std::vector<std::pair<std::string, std::string>> named{{params_.image, "/image"}};
   for (std::size_t i = 0; i < params_.masks.size(); ++i) named.emplace_back(params_.masks[i], at_index("/masks", i));
   if (!params_.boxes.empty()) named.emplace_back(params_.boxes, "/boxes");
@@ -125,18 +149,12 @@ Joint::Joint(JointParams params, bool drops) : params_(std::move(params)), drops
 }
 
 Spec Joint::spec(const Spec& in, const std::optional<std::array<Dim, 2>>& size,
-                 const std::vector<uint8_t>& fill) const {
+                 const std::vector<int64_t>& fill) const {
   Spec out = in;
   const auto resize = [&](const std::string& name) {
     if (size) std::copy(size->begin(), size->end(), out_field(out, name).shape.begin());
   };
-  const Dim& channels = require_image(in, params_.image).shape[2];
-  if (fill.size() > 1 && channels.fixed() && static_cast<int64_t>(fill.size()) != channels.size) {
-    throw Error(ErrorCode::kConfig,
-                "fill has " + std::to_string(fill.size()) + " elements, but \"" + params_.image + "\" has " +
-                    std::to_string(channels.size) + " channels: give one for each, or one for all",
-                "/fill");
-  }
+  require_colour(fill, require_image(in, params_.image, depths_));
   resize(params_.image);
   for (std::size_t i = 0; i < params_.masks.size(); ++i) {
     const FieldSpec& mask = field_of(in, params_.masks[i]);
@@ -161,13 +179,21 @@ Spec Joint::spec(const Spec& in, const std::optional<std::array<Dim, 2>>& size,
   return out;
 }
 
-void Joint::draw(Sample& sample, const View& image, const Map& map, const Style& style) const {
-  if (!map.is_identity(image.extent())) draw_part(sample, image, map, style);
-  if (!image_alone()) follow(sample, image.extent(), {&map, 1}, style);
-}
-
-void Joint::draw_part(Sample& sample, const View& image, const Map& map, const Style& style) const {
-  draw_image(image, map, style, allocate_image(sample, params_.image, map.out, image.channels));
+void Joint::require_colour(const std::vector<int64_t>& fill, const FieldSpec& image) const {
+  const Dim& channels = image.shape[2];
+  if (fill.size() > 1 && channels.fixed() && static_cast<int64_t>(fill.size()) != channels.size) {
+    throw Error(ErrorCode::kConfig,
+                "fill has " + std::to_string(fill.size()) + " elements, but \"" + params_.image + "\" has " +
+                    std::to_string(channels.size) + " channels: give one for each, or one for all",
+                "/fill");
+  }
+  for (std::size_t i = 0; image.dtype == Dtype::kUint8 && i < fill.size(); ++i) {
+    if (fill[i] <= kWhite8) continue;
+    throw Error(ErrorCode::kConfig,
+                "\"" + params_.image + "\" is of 8 bits, whose values are 0 to " + std::to_string(kWhite8) +
+                    "; more is for images of 16 bits",
+                at_index("/fill", i));
+  }
 }
 
 void Joint::follow(Sample& sample, const Extent& extent, std::span<const Map> maps, const Style& style) const {

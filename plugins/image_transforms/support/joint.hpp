@@ -17,9 +17,17 @@
 
 namespace tenon::image_transforms {
 
+/// The images that a transform takes: those of 8 bits, uint8, or those of 16 bits as well, int32 from 0 to 65535.
+enum class Depths { k8, k8And16 };
+
+/// The types of these images, as port rules name them.
+[[nodiscard]] std::vector<Dtype> dtypes_of(Depths depths);
+
 /// Parameters that geometric transforms have in common: structs of parameters derive from it, and list their fields
 /// with TENON_MOVED_FIELDS or, where boxes may vanish, TENON_CUT_FIELDS.
 struct JointParams {
+  static constexpr Depths kDepths = Depths::k8And16;
+
   std::string image = "image";
   std::vector<std::string> masks;
   std::string boxes;
@@ -27,9 +35,16 @@ struct JointParams {
   double min_visible = 0;
 };
 
+/// Likewise, for transforms of images of 8 bits alone.
+struct JointParams8 : JointParams {
+  static constexpr Depths kDepths = Depths::k8;
+};
+
 template <class S>
-[[nodiscard]] Field image_field() {
-  return field(static_cast<std::string S::*>(&S::image), "image", "Image that is changed: uint8 [H, W, C]");
+[[nodiscard]] Field image_field(Depths depths = Depths::k8) {
+  return field(static_cast<std::string S::*>(&S::image), "image",
+               std::string("Image that is changed: uint8 [H, W, C]") +
+                   (depths == Depths::k8And16 ? ", or int32 where it has 16 bits" : ""));
 }
 
 template <class S>
@@ -58,20 +73,29 @@ template <class S>
       .max(1);
 }
 
-#define TENON_MOVED_FIELDS(S) image_field<S>(), masks_field<S>(), boxes_field<S>()
+#define TENON_MOVED_FIELDS(S) image_field<S>(S::kDepths), masks_field<S>(), boxes_field<S>()
 #define TENON_CUT_FIELDS(S) TENON_MOVED_FIELDS(S), with_boxes_field<S>(), min_visible_field<S>()
 
 /// Height and width of what comes out, as port rules name them.
 using SizeAxes = std::array<Port::Axis, 2>;
 
 /// Port rules of a geometric transform. `size`: of image and masks, where it changes. `drops`: boxes may vanish.
-[[nodiscard]] Ports joint_ports(const std::optional<SizeAxes>& size, bool drops);
+[[nodiscard]] Ports joint_ports(const std::optional<SizeAxes>& size, bool drops, Depths depths = JointParams::kDepths);
 
 /// What a geometric transform can be tried with: `own` are its own parameters, as members of a JSON object.
 [[nodiscard]] Example joint_example(const std::string& own, bool drops);
 
-/// An image field as a view. \throws Error (kData) unless it is uint8 [H, W, C] with 1 to 4 channels and some pixels.
-[[nodiscard]] View image_of(const Array& array, const std::string& field);
+/// An image field as a view. \throws Error (kData) unless it is of that type, [H, W, C] with 1 to 4 channels and some
+/// pixels.
+template <class T = uint8_t>
+[[nodiscard]] Plane<const T> image_of(const Array& array, const std::string& field);
+
+/// Calls `use` with an image field of 8 or 16 bits as the view that it is. \throws Error (kData) as image_of.
+template <class Use>
+void with_image(const Array& array, const std::string& field, const Use& use) {
+  if (array.dtype == Dtype::kInt32) return use(image_of<int32_t>(array, field));
+  use(image_of(array, field));
+}
 
 /// A mask as a view. \throws Error (kData) unless it is uint8 [H, W] of its image's size.
 [[nodiscard]] View mask_of(const Array& array, const Extent& extent, const std::string& field);
@@ -80,10 +104,12 @@ using SizeAxes = std::array<Port::Axis, 2>;
 [[nodiscard]] std::span<const float> boxes_of(const Array& array, const std::string& field);
 
 /// Memory for a field of images. \throws Error (kData) as Sample::allocate does.
-[[nodiscard]] Canvas allocate_image(Sample& sample, const std::string& field, const Extent& extent, int64_t channels);
+template <class T = uint8_t>
+[[nodiscard]] Plane<T> allocate_image(Sample& sample, const std::string& field, const Extent& extent, int64_t channels);
 
-/// \throws Error (kConfig) unless the field is uint8 [H, W, C] with 1, 3 or 4 channels, or a number not known yet.
-const FieldSpec& require_image(const Spec& in, const std::string& field, const std::string& pointer = "/image");
+/// \throws Error (kConfig), pointer "/image", unless the field is [H, W, C] of such a type, with 1, 3 or 4 channels, or
+/// a number not known yet.
+const FieldSpec& require_image(const Spec& in, const std::string& field, Depths depths = Depths::k8);
 
 /// Bytes for the channels of a colour that parameters name.
 [[nodiscard]] std::vector<uint8_t> bytes_of(const std::vector<int64_t>& values);
@@ -92,7 +118,7 @@ const FieldSpec& require_image(const Spec& in, const std::string& field, const s
 class Joint {
  public:
   /// \throws Error (kConfig) when a field is named twice.
-  Joint(JointParams params, bool drops);
+  Joint(JointParams params, bool drops, Depths depths = JointParams::kDepths);
 
   [[nodiscard]] const std::string& image_field() const noexcept { return params_.image; }
 
@@ -100,28 +126,38 @@ class Joint {
   [[nodiscard]] bool image_alone() const noexcept { return params_.masks.empty() && params_.boxes.empty(); }
 
   /// The fields that come out, where image and masks take the size `size`; Dims as they are where it is empty.
-  /// \throws Error (kConfig) for a field that is missing or of another type or shape, or a colour of other channels.
+  /// \throws Error (kConfig) for a field that is missing or of another type or shape, or a colour that it has not.
   [[nodiscard]] Spec spec(const Spec& in, const std::optional<std::array<Dim, 2>>& size,
-                          const std::vector<uint8_t>& fill) const;
+                          const std::vector<int64_t>& fill) const;
 
+  /// The image, of 8 bits.
   [[nodiscard]] View image(const Sample& sample) const { return image_of(sample.at(params_.image), params_.image); }
 
   /// Changes all fields by one map; `image` is what stands for the field. What a map leaves as it is, is not written.
-  void draw(Sample& sample, const View& image, const Map& map, const Style& style) const;
+  template <class T>
+  void draw(Sample& sample, const Plane<const T>& image, const Map& map, const Style& style) const {
+    if (!map.is_identity(image.extent())) draw_part(sample, image, map, style);
+    if (!image_alone()) follow(sample, image.extent(), {&map, 1}, style);
+  }
 
   /// Draws the image alone, and always writes it: `image` is a part of what the sample's field should hold.
-  void draw_part(Sample& sample, const View& image, const Map& map, const Style& style) const;
+  template <class T>
+  void draw_part(Sample& sample, const Plane<const T>& image, const Map& map, const Style& style) const {
+    draw_image(image, map, style, allocate_image<T>(sample, params_.image, map.out, image.channels));
+  }
 
   /// Changes masks and boxes by maps, one after the other, each for the size that the one before gives.
   void follow(Sample& sample, const Extent& extent, std::span<const Map> maps, const Style& style) const;
 
  private:
+  void require_colour(const std::vector<int64_t>& fill, const FieldSpec& image) const;
   void draw_masks(Sample& sample, const Extent& extent, std::span<const Map> maps, const Style& style) const;
   void move_boxes(Sample& sample, std::span<const Map> maps) const;
   void keep_rows(Sample& sample, const std::string& field, std::span<const int64_t> kept, int64_t count) const;
 
   JointParams params_;
   bool drops_;
+  Depths depths_;
 };
 
 }  // namespace tenon::image_transforms

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <span>
 #include <string>
 
 #include <opencv2/imgproc.hpp>
@@ -17,15 +18,17 @@ namespace tenon::image_transforms {
 namespace {
 
 /// Memory of one thread for an image between two steps; `slot` tells steps of one call apart.
-Canvas scratch(int slot, const Extent& extent, int64_t channels) {
-  thread_local std::array<std::vector<uint8_t>, 2> memory;
-  std::vector<uint8_t>& bytes = memory.at(static_cast<std::size_t>(slot));
+template <class T>
+Plane<T> scratch(int slot, const Extent& extent, int64_t channels) {
+  thread_local std::array<std::vector<T>, 2> memory;
+  std::vector<T>& values = memory.at(static_cast<std::size_t>(slot));
   const auto size = static_cast<std::size_t>(extent.height * extent.width * channels);
-  if (bytes.size() < size) bytes.resize(size);
-  return {bytes.data(), extent.height, extent.width, channels, extent.width * channels};
+  if (values.size() < size) values.resize(size);
+  return {values.data(), extent.height, extent.width, channels, extent.width * channels};
 }
 
-bool within(const Region& window, const View& image) {
+template <class T>
+bool within(const Region& window, const Plane<const T>& image) {
   return window.top >= 0 && window.left >= 0 && window.top + window.height <= image.height &&
          window.left + window.width <= image.width;
 }
@@ -41,27 +44,38 @@ void copy_bytes(const uint8_t* from, int64_t count, uint8_t* to) {
   std::memcpy(to + count - kStep, from + count - kStep, kStep);
 }
 
-void copy(const View& in, const Canvas& out) {
-  for (int64_t y = 0; y < in.height; ++y) copy_bytes(in.row(y), in.row_bytes(), out.row(y));
+template <class T>
+void copy_elements(const T* from, int64_t count, T* to) {
+  copy_bytes(reinterpret_cast<const uint8_t*>(from), count * static_cast<int64_t>(sizeof(T)),
+             reinterpret_cast<uint8_t*>(to));
 }
 
-/// Pixels of one colour: of one byte for all channels, or one for each.
+template <class T>
+void copy(const Plane<const T>& in, const Plane<T>& out) {
+  for (int64_t y = 0; y < in.height; ++y) copy_elements(in.row(y), in.row_elements(), out.row(y));
+}
+
+/// Pixels of one colour: one value for all channels, or one for each.
+template <class T>
 class Fill {
  public:
-  Fill(const uint8_t* values, std::size_t count, int64_t channels)
-      : values_(values), channels_(channels), alike_(count == 1) {}
+  Fill(std::span<const int64_t> values, int64_t channels) : channels_(channels), alike_(values.size() == 1) {
+    for (std::size_t c = 0; c < values_.size(); ++c) {
+      values_[c] = static_cast<T>(values[std::min(c, values.size() - 1)]);
+    }
+  }
 
-  void pixels(uint8_t* to, int64_t count) const {
+  void pixels(T* to, int64_t count) const {
     if (count <= 0) return;
     if (alike_) {
-      std::memset(to, values_[0], static_cast<std::size_t>(count * channels_));
+      std::fill_n(to, count * channels_, values_[0]);
       return;
     }
-    for (int64_t i = 0; i < count; ++i) std::memcpy(to + i * channels_, values_, static_cast<std::size_t>(channels_));
+    for (int64_t i = 0; i < count; ++i) std::copy_n(values_.data(), channels_, to + i * channels_);
   }
 
  private:
-  const uint8_t* values_;
+  std::array<T, 4> values_{};
   int64_t channels_;
   bool alike_;
 };
@@ -75,14 +89,15 @@ int64_t reflected(int64_t at, int64_t size, Padding padding) {
   return at < size ? at : padding == Padding::kReflect ? period - at : period - 1 - at;
 }
 
-void copy_window(const View& in, const Region& window, Padding padding, const Fill& fill, const Canvas& out) {
+template <class T>
+void copy_window(const Plane<const T>& in, const Region& window, Padding padding, const Fill<T>& fill,
+                 const Plane<T>& out) {
   if (padding != Padding::kConstant && !in.empty()) {
     for (int64_t y = 0; y < window.height; ++y) {
-      const uint8_t* const from = in.row(reflected(window.top + y, in.height, padding));
-      uint8_t* to = out.row(y);
+      const T* const from = in.row(reflected(window.top + y, in.height, padding));
+      T* to = out.row(y);
       for (int64_t x = 0; x < window.width; ++x, to += in.channels) {
-        std::memcpy(to, from + reflected(window.left + x, in.width, padding) * in.channels,
-                    static_cast<std::size_t>(in.channels));
+        std::copy_n(from + reflected(window.left + x, in.width, padding) * in.channels, in.channels, to);
       }
     }
     return;
@@ -91,26 +106,35 @@ void copy_window(const View& in, const Region& window, Padding padding, const Fi
   const int64_t right = std::clamp<int64_t>(in.width - window.left, left, window.width);
   for (int64_t y = 0; y < window.height; ++y) {
     const int64_t from = window.top + y;
-    uint8_t* const to = out.row(y);
+    T* const to = out.row(y);
     if (from < 0 || from >= in.height || right == left) {
       fill.pixels(to, window.width);
       continue;
     }
     fill.pixels(to, left);
-    copy_bytes(in.row(from) + (window.left + left) * in.channels, (right - left) * in.channels,
-               to + left * in.channels);
+    copy_elements(in.row(from) + (window.left + left) * in.channels, (right - left) * in.channels,
+                  to + left * in.channels);
     fill.pixels(to + right * in.channels, window.width - right);
   }
 }
 
-void flip(const View& in, bool horizontal, bool vertical, const Canvas& out) {
+void flip_row(const Kernels& kernel, const uint8_t* from, int64_t width, int64_t channels, uint8_t* to) {
+  kernel.flip_row(from, width, channels, to);
+}
+
+void flip_row(const Kernels& /*kernel*/, const int32_t* from, int64_t width, int64_t channels, int32_t* to) {
+  for (int64_t x = width; x-- > 0; to += channels) std::copy_n(from + x * channels, channels, to);
+}
+
+template <class T>
+void flip(const Plane<const T>& in, bool horizontal, bool vertical, const Plane<T>& out) {
   const Kernels& kernel = kernels();
   for (int64_t y = 0; y < in.height; ++y) {
-    const uint8_t* const from = in.row(vertical ? in.height - 1 - y : y);
+    const T* const from = in.row(vertical ? in.height - 1 - y : y);
     if (horizontal) {
-      kernel.flip_row(from, in.width, in.channels, out.row(y));
+      flip_row(kernel, from, in.width, in.channels, out.row(y));
     } else {
-      copy_bytes(from, in.row_bytes(), out.row(y));
+      copy_elements(from, in.row_elements(), out.row(y));
     }
   }
 }
@@ -125,54 +149,78 @@ std::vector<int64_t> nearest(int64_t in, int64_t out) {
   return from;
 }
 
-void resize_nearest(const View& in, const Canvas& out) {
+template <class T>
+void resize_nearest(const Plane<const T>& in, const Plane<T>& out) {
   const std::vector<int64_t> rows = nearest(in.height, out.height);
   const std::vector<int64_t> columns = nearest(in.width, out.width);
   for (int64_t y = 0; y < out.height; ++y) {
-    const uint8_t* const from = in.row(rows[static_cast<std::size_t>(y)]);
-    uint8_t* to = out.row(y);
+    const T* const from = in.row(rows[static_cast<std::size_t>(y)]);
+    T* to = out.row(y);
     for (const int64_t column : columns) {
       for (int64_t c = 0; c < in.channels; ++c) *to++ = from[column * in.channels + c];
     }
   }
 }
 
-void resize(const View& in, const Style& style, const Canvas& out) {
+/// Calls `change` with an image and memory for what it makes of it, both as OpenCV takes them.
+template <class Change>
+void by_opencv(const View& in, const Canvas& out, const Change& change) {
+  with_opencv([&] {
+    cv::Mat target = mat(out);
+    change(mat(in), target);
+  });
+}
+
+/// OpenCV has no loops for int32; all values of 16 bits are in uint16.
+template <class Change>
+void by_opencv(const View16& in, const Canvas16& out, const Change& change) {
+  with_opencv([&] {
+    cv::Mat source;
+    mat(in).convertTo(source, CV_16U);
+    cv::Mat target(static_cast<int>(out.height), static_cast<int>(out.width), source.type());
+    change(source, target);
+    cv::Mat result = mat(out);
+    target.convertTo(result, CV_32S);
+  });
+}
+
+template <class T>
+void resize(const Plane<const T>& in, const Style& style, const Plane<T>& out) {
   if (in.extent() == out.extent()) return copy(in, out);
   if (style.interpolation == Interpolation::kNearest) return resize_nearest(in, out);
   if (style.interpolation != Interpolation::kArea) {
     const Filter filter = style.interpolation == Interpolation::kBicubic ? Filter::kBicubic : Filter::kBilinear;
     return resample(in, out, filter, style.antialias);
   }
-  with_opencv([&] {
-    cv::Mat target = mat(out);
-    cv::resize(mat(in), target, target.size(), 0, 0, cv::INTER_AREA);
+  by_opencv(in, out, [](const cv::Mat& source, cv::Mat& target) {
+    cv::resize(source, target, target.size(), 0, 0, cv::INTER_AREA);
   });
 }
 
-void warp(const View& in, const Matrix& matrix, int how, const Fill& fill, const Canvas& out) {
+template <class T>
+void warp(const Plane<const T>& in, const Matrix& matrix, int how, const Fill<T>& fill, const Plane<T>& out) {
   constexpr int64_t kLongest = std::numeric_limits<int16_t>::max() - 1;
   if (std::max({in.height, in.width, out.height, out.width}) > kLongest) {
     throw Error(ErrorCode::kData, "an image of " + std::to_string(in.height) + " x " + std::to_string(in.width) +
                                       " pixels cannot be warped: the longest side is " + std::to_string(kLongest));
   }
-  std::array<uint8_t, 4> pixel{};
+  std::array<T, 4> pixel{};
   fill.pixels(pixel.data(), 1);
   const cv::Scalar colour(pixel[0], pixel[1], pixel[2], pixel[3]);
-  with_opencv([&] {
-    cv::Mat target = mat(out);
+  by_opencv(in, out, [&](const cv::Mat& source, cv::Mat& target) {
     cv::Mat map(3, 3, CV_64F);
     std::copy(matrix.begin(), matrix.end(), map.ptr<double>());
     const int flags = how | cv::WARP_INVERSE_MAP;
     if (matrix[6] == 0 && matrix[7] == 0 && matrix[8] == 1) {
-      cv::warpAffine(mat(in), target, map.rowRange(0, 2), target.size(), flags, cv::BORDER_CONSTANT, colour);
+      cv::warpAffine(source, target, map.rowRange(0, 2), target.size(), flags, cv::BORDER_CONSTANT, colour);
     } else {
-      cv::warpPerspective(mat(in), target, map, target.size(), flags, cv::BORDER_CONSTANT, colour);
+      cv::warpPerspective(source, target, map, target.size(), flags, cv::BORDER_CONSTANT, colour);
     }
   });
 }
 
-void draw(const View& in, const Map& map, const Style& style, const Fill& fill, const Canvas& out) {
+template <class T>
+void draw(const Plane<const T>& in, const Map& map, const Style& style, const Fill<T>& fill, const Plane<T>& out) {
   if (out.empty()) return;
   if (map.warp) {
     return warp(in, *map.warp, style.warp == WarpInterpolation::kBilinear ? cv::INTER_LINEAR : cv::INTER_NEAREST, fill,
@@ -180,17 +228,17 @@ void draw(const View& in, const Map& map, const Style& style, const Fill& fill, 
   }
   const bool flips = map.flip_horizontal || map.flip_vertical;
   const bool resizes = Extent{map.window.height, map.window.width} != map.out;
-  View seen = in;
+  Plane<const T> seen = in;
   if (within(map.window, in)) {
     seen = in.part(map.window);
   } else {
-    const Canvas window = resizes || flips ? scratch(0, {map.window.height, map.window.width}, in.channels) : out;
+    const Plane<T> window = resizes || flips ? scratch<T>(0, {map.window.height, map.window.width}, in.channels) : out;
     copy_window(in, map.window, style.padding, fill, window);
     if (!resizes && !flips) return;
     seen = window;
   }
   if (resizes) {
-    const Canvas resized = flips ? scratch(1, map.out, in.channels) : out;
+    const Plane<T> resized = flips ? scratch<T>(1, map.out, in.channels) : out;
     resize(seen, style, resized);
     if (!flips) return;
     seen = resized;
@@ -199,14 +247,23 @@ void draw(const View& in, const Map& map, const Style& style, const Fill& fill, 
   copy(seen, out);
 }
 
-}  // namespace
-
-void draw_image(const View& in, const Map& map, const Style& style, const Canvas& out) {
+template <class T>
+void draw_filled(const Plane<const T>& in, const Map& map, const Style& style, const Plane<T>& out) {
   if (style.fill.size() > 1 && static_cast<int64_t>(style.fill.size()) != in.channels) {
     throw Error(ErrorCode::kData, "fill has " + std::to_string(style.fill.size()) + " elements, but the image has " +
                                       std::to_string(in.channels) + " channels");
   }
-  draw(in, map, style, Fill(style.fill.data(), style.fill.size(), in.channels), out);
+  draw(in, map, style, Fill<T>(style.fill, in.channels), out);
+}
+
+}  // namespace
+
+void draw_image(const View& in, const Map& map, const Style& style, const Canvas& out) {
+  draw_filled(in, map, style, out);
+}
+
+void draw_image(const View16& in, const Map& map, const Style& style, const Canvas16& out) {
+  draw_filled(in, map, style, out);
 }
 
 void draw_mask(const View& in, const Map& map, const Style& style, const Canvas& out) {
@@ -214,7 +271,8 @@ void draw_mask(const View& in, const Map& map, const Style& style, const Canvas&
   nearest_style.interpolation = Interpolation::kNearest;
   nearest_style.warp = WarpInterpolation::kNearest;
   nearest_style.padding = style.padding;
-  draw(in, map, nearest_style, Fill(&style.mask_fill, 1, in.channels), out);
+  const std::array<int64_t, 1> fill{style.mask_fill};
+  draw(in, map, nearest_style, Fill<uint8_t>(fill, in.channels), out);
 }
 
 Matrix product(const Matrix& a, const Matrix& b) noexcept {

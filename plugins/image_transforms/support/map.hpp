@@ -31,7 +31,7 @@ struct Style {
   bool antialias = true;
   WarpInterpolation warp = WarpInterpolation::kNearest;
   Padding padding = Padding::kConstant;
-  std::vector<uint8_t> fill{0};  ///< One value for each channel, or one for all.
+  std::vector<int64_t> fill{0};  ///< One value for each channel, or one for all; no larger than white.
   uint8_t mask_fill = 0;
 };
 
@@ -69,8 +69,10 @@ struct Map {
 };
 
 /// Draws the mapped image. `out` has the size of `map.out` and other memory than `in`; both have 1 to 4 channels.
+/// Of 16 bits, values are kept as they are where pixels only move, and clipped to 0 … kWhite16 where they are mixed.
 /// \throws Error (kData) where an image is too large to be warped, or has not the channels of the fill. [any thread]
 void draw_image(const View& in, const Map& map, const Style& style, const Canvas& out);
+void draw_image(const View16& in, const Map& map, const Style& style, const Canvas16& out);
 
 /// Draws the mapped mask: nearest pixel centres, Style::mask_fill beyond. Likewise.
 void draw_mask(const View& in, const Map& map, const Style& style, const Canvas& out);

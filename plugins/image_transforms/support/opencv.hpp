@@ -20,6 +20,11 @@ void quiet_opencv();
           const_cast<uint8_t*>(view.data), static_cast<std::size_t>(view.stride)};
 }
 
+[[nodiscard]] inline cv::Mat mat(const View16& view) {
+  return {static_cast<int>(view.height), static_cast<int>(view.width), CV_32SC(static_cast<int>(view.channels)),
+          const_cast<int32_t*>(view.data), static_cast<std::size_t>(view.stride) * sizeof(int32_t)};
+}
+
 /// Calls what calls OpenCV. \throws Error instead of cv::Exception: kMemory where it gets no memory, else kData.
 template <class Call>
 void with_opencv(Call&& call) {

@@ -20,9 +20,12 @@ struct FillParams {
 template <class S>
 [[nodiscard]] Field fill_field() {
   return field(static_cast<std::vector<int64_t> S::*>(&S::fill), "fill",
-               "Value of pixels beyond the image, 0 to 255: one for each channel, or one for all")
+               S::kDepths == Depths::k8
+                   ? "Value of pixels beyond the image, 0 to 255: one for each channel, or one for all"
+                   : "Value of pixels beyond the image, 0 to 255, or 0 to 65535 where it has 16 bits: one for each "
+                     "channel, or one for all")
       .min(0)
-      .max(255)
+      .max(S::kDepths == Depths::k8 ? kWhite8 : kWhite16)
       .min_items(1);
 }
 
@@ -39,7 +42,7 @@ template <class S>
 /// A style with these colours beyond the image.
 [[nodiscard]] inline Style filled(const FillParams& params) {
   Style style;
-  style.fill = bytes_of(params.fill);
+  style.fill = params.fill;
   style.mask_fill = static_cast<uint8_t>(params.mask_fill);
   return style;
 }

@@ -6,6 +6,8 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <span>
+#include <type_traits>
 #include <vector>
 
 #include <support/kernels.hpp>
@@ -21,7 +23,8 @@ double value_of(Filter filter, double a, double x) {
   return 0;
 }
 
-/// The weights of one axis, in memory that is used again.
+/// The weights of one axis, in memory that is used again: doubles, or whole numbers of 22 bits behind the point.
+template <class Weight>
 class Axis {
  public:
   void prepare(int64_t in, int64_t out, Filter filter, bool antialias) {
@@ -50,10 +53,10 @@ class Axis {
         exact_[static_cast<std::size_t>(std::clamp(k, first, first + count - 1) - first)] += weight;
         sum += weight;
       }
-      int32_t* const weights = weights_.data() + i * static_cast<std::size_t>(stride_);
+      Weight* const weights = weights_.data() + i * static_cast<std::size_t>(stride_);
       for (int64_t k = 0; k < count; ++k) {
         const double weight = exact_[static_cast<std::size_t>(k)];
-        weights[k] = rounded(sum == 0 ? weight : weight / sum);
+        weights[k] = stored(sum == 0 ? weight : weight / sum);
       }
       first_[i] = static_cast<int32_t>(first);
       count_[i] = static_cast<int32_t>(count);
@@ -64,23 +67,30 @@ class Axis {
     return {first_.data(), count_.data(), weights_.data(), stride_, static_cast<int64_t>(first_.size())};
   }
 
+  /// The first input of an output, and the weights from there on.
+  [[nodiscard]] int64_t first(int64_t output) const { return first_[static_cast<std::size_t>(output)]; }
+  [[nodiscard]] std::span<const Weight> weights(int64_t output) const {
+    return {weights_.data() + output * stride_, static_cast<std::size_t>(count_[static_cast<std::size_t>(output)])};
+  }
+
  private:
-  /// To the nearest number of 22 bits behind the point, halves away from zero.
-  static int32_t rounded(double weight) {
-    return static_cast<int32_t>((weight < 0 ? -0.5 : 0.5) + weight * (1 << kWeightBits));
+  /// Whole numbers are the nearest ones, halves away from zero.
+  static Weight stored(double weight) {
+    if constexpr (std::is_same_v<Weight, double>) return weight;
+    return static_cast<Weight>((weight < 0 ? -0.5 : 0.5) + weight * (1 << kWeightBits));
   }
 
   int64_t stride_ = 0;
   std::vector<int32_t> first_;
   std::vector<int32_t> count_;
-  std::vector<int32_t> weights_;
+  std::vector<Weight> weights_;
   std::vector<double> exact_;
 };
 
 /// Memory of one thread.
 struct Scratch {
-  Axis horizontal;
-  Axis vertical;
+  Axis<int32_t> horizontal;
+  Axis<int32_t> vertical;
   std::vector<uint8_t> block;
   std::vector<uint8_t> resampled;
   std::vector<uint8_t> between;
@@ -139,6 +149,35 @@ void resample(const View& in, const Canvas& out, Filter filter, bool antialias) 
   if (vertical) {
     scratch.vertical.prepare(in.height, out.height, filter, antialias);
     resample_columns(between, out, scratch.vertical.taps());
+  }
+}
+
+void resample(const View16& in, const Canvas16& out, Filter filter, bool antialias) {
+  thread_local Axis<double> horizontal;
+  thread_local Axis<double> vertical;
+  thread_local std::vector<double> row;
+  horizontal.prepare(in.width, out.width, filter, antialias);
+  vertical.prepare(in.height, out.height, filter, antialias);
+  for (int64_t y = 0; y < out.height; ++y) {
+    row.assign(static_cast<std::size_t>(in.row_elements()), 0);
+    const int32_t* from = in.row(vertical.first(y));
+    for (const double weight : vertical.weights(y)) {
+      for (std::size_t i = 0; i < row.size(); ++i) row[i] += weight * from[i];
+      from += in.stride;
+    }
+    int32_t* to = out.row(y);
+    for (int64_t x = 0; x < out.width; ++x) {
+      const double* const first = row.data() + horizontal.first(x) * in.channels;
+      for (int64_t c = 0; c < in.channels; ++c) {
+        double sum = 0.5;  // what comes out is cut off
+        const double* value = first + c;
+        for (const double weight : horizontal.weights(x)) {
+          sum += weight * *value;
+          value += in.channels;
+        }
+        *to++ = static_cast<int32_t>(std::clamp<double>(sum, 0, kWhite16));
+      }
+    }
   }
 }
 

@@ -16,4 +16,8 @@ enum class Filter { kBilinear, kBicubic };
 /// least 1 × 1, of the same number of channels, 1 to 4. [any thread]
 void resample(const View& in, const Canvas& out, Filter filter, bool antialias);
 
+/// Likewise for images of 16 bits, by the same weights, but these are not rounded, and neither is anything between the
+/// passes: only what comes out is rounded, to the nearest whole number, and clipped to 0 … kWhite16. [any thread]
+void resample(const View16& in, const Canvas16& out, Filter filter, bool antialias);
+
 }  // namespace tenon::image_transforms

@@ -9,7 +9,7 @@
 
 namespace tenon::image_transforms {
 
-struct TrivialAugmentParams : JointParams, FillParams {
+struct TrivialAugmentParams : JointParams8, FillParams {
   int64_t num_magnitude_bins = 31;
   std::vector<Operation> operations = all_operations();
   WarpInterpolation interpolation = WarpInterpolation::kBilinear;
@@ -31,13 +31,13 @@ struct TrivialAugmentParams : JointParams, FillParams {
 class TrivialAugment final : public Transform {
  public:
   explicit TrivialAugment(const TrivialAugmentParams& params)
-      : joint_(params, true),
+      : joint_(params, true, Depths::k8),
         style_(filled(params, params.interpolation)),
         operations_(params.operations),
         bins_(params.num_magnitude_bins),
         grow_(params.grow) {}
 
-  static Ports ports() { return joint_ports(std::nullopt, true); }
+  static Ports ports() { return joint_ports(std::nullopt, true, Depths::k8); }
   static std::vector<std::string> traits() { return {"deterministic", "random"}; }
   static Example example() { return joint_example(R"("operations": ["rotate", "shear_x", "brightness"])", true); }
 

@@ -22,11 +22,11 @@ Tensors batch(int64_t samples = kSamples) {
 
 class BatchMixing : public testing::TestWithParam<const char*> {
  protected:
-  Tensors mix(const std::string& more, uint64_t key, Tensors fields = batch()) {
+  Tensors mix(const std::string& more, uint64_t key, Tensors fields = batch(), const When& when = {0, 1}) {
     const auto made = make<Transform>("tenon_batch_transforms", GetParam(), R"({"classes":3)" + more + "}");
     const auto& transform = dynamic_cast<const BatchTransform&>(*made);
     Rng random(key);
-    transform.apply_batch(fields, random, {0, 1});
+    transform.apply_batch(fields, random, when);
     return fields;
   }
 
@@ -68,6 +68,25 @@ TEST_P(BatchMixing, with_p_0_only_labels_change_their_form) {
   const Tensors mixed = mix(R"(,"p":0)", 3);
   EXPECT_TRUE(mixed.at("image").equal(batch().at("image")));
   EXPECT_EQ(share(mixed), 1);
+}
+
+TEST_P(BatchMixing, a_strength_that_grows_mixes_more_often_epoch_by_epoch) {
+  const auto mixed = [&](const std::string& more, int64_t epoch) {
+    int count = 0;
+    for (uint64_t key = 0; key < 400; ++key) {
+      const Tensors made = mix(more, key, batch(), {epoch, 9});
+      count += made.at("image").equal(batch().at("image")) ? 0 : 1;
+    }
+    return count;
+  };
+  const int all = mixed("", 0);  // but those whose rectangle has no area
+  EXPECT_GT(all, 300);
+  EXPECT_EQ(mixed(R"(,"grow":4)", 0), 0);
+  EXPECT_NEAR(mixed(R"(,"grow":4)", 1), all * 0.25, 45);  // 5 standard deviations
+  EXPECT_NEAR(mixed(R"(,"grow":4,"p":0.5)", 2), all * 0.25, 45);
+  EXPECT_NEAR(mixed(R"(,"grow":4)", 3), all * 0.75, 45);
+  EXPECT_EQ(mixed(R"(,"grow":4)", 4), all);
+  EXPECT_EQ(mixed(R"(,"grow":4)", 8), all);
 }
 
 TEST_P(BatchMixing, a_batch_of_one_sample_is_mixed_with_itself) {
