@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstddef>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 
 #include <files/content_hash.hpp>
 #include <files/numbers.hpp>
+#include <files/share_out.hpp>
 #include <files/unreadable.hpp>
 #include <selection/selection.hpp>
 #include <selection/try_read.hpp>
@@ -170,7 +172,7 @@ class Split final : public Selection, public Remarks {
   /// The hash of a field of a sample that cannot be read, where the input's index tells its value.
   class IndexedField {
    public:
-    IndexedField(const Columns* columns, const FieldSpec& field) : columns_(columns), field_(field) {}
+    IndexedField(const Columns* columns, FieldSpec field) : columns_(columns), field_(std::move(field)) {}
 
     [[nodiscard]] std::optional<uint64_t> hash(int64_t item) {
       if (columns_ == nullptr || !field_.shape.empty()) return std::nullopt;
@@ -196,50 +198,61 @@ class Split final : public Selection, public Remarks {
     std::optional<std::vector<double>> numbers_;
   };
 
-  /// Calls take(item, sample) with each sample of the input, and with nullptr for one that cannot be read.
+  /// Calls take(item, sample) with each sample of the input that can be read, on several threads at once. What take() does
+  /// for an item must not depend on other items.
   template <class Take>
-  static void visit(const Dataset& input, Unread& unread, const Take& take) {
-    SampleBytes sample(input.spec());
-    for (int64_t item = 0; item < input.size(); ++item) {
-      std::optional<std::string> why = try_read(input, item, sample);
-      take(item, why ? nullptr : &sample);
-      if (why) unread.emplace_hint(unread.end(), item, *std::move(why));
-    }
+  [[nodiscard]] static Unread visit(const Dataset& input, const Take& take) {
+    constexpr int64_t kRun = 16;  // samples that share memory
+    const int64_t count = input.size();
+    const Spec fields = input.spec();
+    Unread unread;
+    std::mutex mutex;
+    share_out(static_cast<std::size_t>((count + kRun - 1) / kRun), [&](std::size_t run) {
+      SampleBytes sample(fields);
+      const int64_t first = static_cast<int64_t>(run) * kRun;
+      for (int64_t item = first; item < std::min(first + kRun, count); ++item) {
+        if (std::optional<std::string> why = try_read(input, item, sample)) {
+          const std::scoped_lock lock(mutex);
+          unread.emplace(item, *std::move(why));
+        } else {
+          take(static_cast<std::size_t>(item), sample);
+        }
+      }
+    });
+    return unread;
   }
 
   [[nodiscard]] std::vector<int8_t> by_hash(const Dataset& input, Unread& unread) const {
-    std::vector<int8_t> parts;
+    std::vector<int8_t> parts(static_cast<std::size_t>(input.size()));
     const Spec fields = input.spec();
     const int group = params_.group.empty() ? -1 : index_of(fields, params_.group);
-    IndexedField groups(group < 0 ? nullptr : input_columns(), fields[static_cast<std::size_t>(std::max(group, 0))]);
     const auto keyed = [&](uint64_t hash) { return random_key({seed(), hash}); };
-    visit(input, unread, [&](int64_t item, const SampleBytes* sample) {
-      uint64_t hash = 0;
-      if (sample == nullptr) {
-        const std::optional<uint64_t> known = groups.hash(item);
-        hash = known ? keyed(*known) : hash_of_unread(item);
-      } else {
-        hash = group < 0 ? hash_of(*sample, fields.size()) : keyed(content_hash(sample->field(group)));
-      }
-      parts.push_back(static_cast<int8_t>(part_of(hash, shares_)));
+    const auto part = [&](uint64_t hash) { return static_cast<int8_t>(part_of(hash, shares_)); };
+    unread = visit(input, [&](std::size_t item, const SampleBytes& sample) {
+      parts[item] = part(group < 0 ? hash_of(sample, fields.size()) : keyed(content_hash(sample.field(group))));
     });
+    IndexedField groups(group < 0 ? nullptr : input_columns(), fields[static_cast<std::size_t>(std::max(group, 0))]);
+    for (const auto& [item, why] : unread) {
+      const std::optional<uint64_t> known = groups.hash(item);
+      parts[static_cast<std::size_t>(item)] = part(known ? keyed(*known) : hash_of_unread(item));
+    }
     return parts;
   }
 
   [[nodiscard]] std::vector<int8_t> by_class(const Dataset& input, Unread& unread) const {
-    std::vector<Stratum> samples;
+    std::vector<Stratum> samples(static_cast<std::size_t>(input.size()));
     const Spec fields = input.spec();
     const int label = index_of(fields, params_.stratify);
+    unread = visit(input, [&](std::size_t item, const SampleBytes& sample) {
+      samples[item] = {hash_of(sample, fields.size()), random_key({seed(), content_hash(sample.field(label))})};
+    });
     IndexedField labels(input_columns(), fields[static_cast<std::size_t>(label)]);
     const uint64_t no_class = hash_of_unread(-1);
-    visit(input, unread, [&](int64_t item, const SampleBytes* sample) {
-      if (sample != nullptr) {
-        samples.push_back({hash_of(*sample, fields.size()), random_key({seed(), content_hash(sample->field(label))})});
-        return;
-      }
+    for (const auto& [item, why] : unread) {
       const std::optional<uint64_t> known = labels.hash(item);
-      samples.push_back({hash_of_unread(item), known ? random_key({seed(), *known}) : no_class});
-    });
+      const uint64_t of_class = known ? random_key({seed(), *known}) : no_class;
+      samples[static_cast<std::size_t>(item)] = {hash_of_unread(item), of_class};
+    }
     return stratified(samples, shares_);
   }
 

@@ -4,8 +4,10 @@
 #include <cstring>
 #include <filesystem>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -13,6 +15,7 @@
 #include <files/mapped_file.hpp>
 #include <tenon/components/columns.hpp>
 #include <tenon/components/dataset.hpp>
+#include <tenon/components/fitted.hpp>
 #include <tenon/components/in_memory.hpp>
 #include <tenon/registration.hpp>
 
@@ -37,7 +40,7 @@ struct CifarParams {
       CifarParams,
       field(&CifarParams::path, "path",
             "Folder of the unpacked binary version, with data_batch_1.bin to data_batch_5.bin and test_batch.bin, or "
-            "with train.bin and test.bin")
+            "with train.bin and test.bin; lists of names beside them, such as batches.meta.txt, name the classes")
           .required(),
       field(&CifarParams::variant, "variant",
             "cifar10, with the field label; cifar100, with label for the 100 classes and coarse_label for the 20"),
@@ -51,16 +54,40 @@ namespace {
 constexpr std::size_t kPixels = std::size_t{32} * 32;
 constexpr std::size_t kImage = 3 * kPixels;
 
+constexpr int64_t kClasses10 = 10;
+constexpr int64_t kClasses100 = 100;
+constexpr int64_t kCoarseClasses = 20;
+
 void interleave(const std::byte* planes, std::byte* pixels) noexcept {
   for (std::size_t i = 0; i < kPixels; ++i) {
     for (std::size_t channel = 0; channel < 3; ++channel) pixels[3 * i + channel] = planes[channel * kPixels + i];
   }
 }
 
+/// The names in a file, one a line, of so many classes; none where there is no such file.
+std::vector<std::string> names_from(const std::filesystem::path& path, int64_t classes) {
+  std::error_code unknown;  // what it is will be told by whoever opens the file
+  if (std::filesystem::status(path, unknown).type() == std::filesystem::file_type::not_found) return {};
+  const datasets::MappedFile file(path, "/path");
+  std::istringstream text(std::string(file.text()));
+  std::vector<std::string> names;
+  for (std::string line; std::getline(text, line);) {
+    if (line.ends_with('\r')) line.pop_back();
+    if (!line.empty()) names.push_back(line);
+  }
+  if (static_cast<int64_t>(names.size()) != classes) {
+    throw Error(ErrorCode::kData,
+                path.string() + ": holds " + std::to_string(names.size()) + " names, one a line, but there are " +
+                    std::to_string(classes) + " classes: put it right, or remove it, and classes have no names",
+                "/path");
+  }
+  return names;
+}
+
 }  // namespace
 
 /// Everything lies in memory from open() on: images in the layout that is wanted, labels as int64.
-class Cifar final : public Dataset, public InMemory, public Columns {
+class Cifar final : public Dataset, public InMemory, public Columns, public Categorical {
  public:
   explicit Cifar(CifarParams params) : params_(std::move(params)) {}
 
@@ -68,7 +95,7 @@ class Cifar final : public Dataset, public InMemory, public Columns {
     return {{}, {Port::any("image", {Dtype::kUint8}), Port::of("label", {Dtype::kInt64}, {}), Port::known_later()}};
   }
   static std::vector<std::string> traits() { return {"deterministic"}; }
-  static std::vector<std::string> abilities() { return {InMemory::kAbility, Columns::kAbility}; }
+  static std::vector<std::string> abilities() { return {InMemory::kAbility, Columns::kAbility, Categorical::kAbility}; }
   static Example example() {
     std::string record(1 + kImage, '\x40');
     record.front() = '\7';
@@ -79,6 +106,7 @@ class Cifar final : public Dataset, public InMemory, public Columns {
   [[nodiscard]] void* ability(const char* id) noexcept override {
     const std::string_view wanted(id);
     if (wanted == InMemory::kAbility) return static_cast<InMemory*>(this);
+    if (wanted == Categorical::kAbility) return static_cast<Categorical*>(this);
     return wanted == Columns::kAbility ? static_cast<Columns*>(this) : nullptr;
   }
 
@@ -92,6 +120,9 @@ class Cifar final : public Dataset, public InMemory, public Columns {
   void open(std::span<Dataset* const> inputs) override {
     if (!inputs.empty()) throw Error(ErrorCode::kConfig, "reads files and takes no input: remove \"in\"");
     for (const std::string& name : files()) load(params_.path / name);
+    names_ = fine() ? names_from(params_.path / "fine_label_names.txt", kClasses100)
+                    : names_from(params_.path / "batches.meta.txt", kClasses10);
+    if (fine()) coarse_names_ = names_from(params_.path / "coarse_label_names.txt", kCoarseClasses);
     fingerprint_ = "cifar-1";
     for (const FieldSpec& field : spec()) fingerprint_.append(":").append(to_string(field));
     for (const std::span<const std::byte> part :
@@ -122,6 +153,12 @@ class Cifar final : public Dataset, public InMemory, public Columns {
   [[nodiscard]] std::optional<std::vector<double>> column(std::string_view field) const override {
     if (field == "label") return std::vector<double>(labels_.begin(), labels_.end());
     if (field == "coarse_label" && fine()) return std::vector<double>(coarse_.begin(), coarse_.end());
+    return std::nullopt;
+  }
+
+  [[nodiscard]] std::optional<std::vector<std::string>> categories(std::string_view field) const override {
+    if (field == "label" && !names_.empty()) return names_;
+    if (field == "coarse_label" && !coarse_names_.empty()) return coarse_names_;
     return std::nullopt;
   }
 
@@ -159,8 +196,8 @@ class Cifar final : public Dataset, public InMemory, public Columns {
     images_.resize((before + count) * kImage);
     for (std::size_t i = 0; i < count; ++i) {
       const std::byte* const from = bytes.data() + i * record;
-      if (fine()) coarse_.push_back(label(path, i, from[0], 20));
-      labels_.push_back(label(path, i, from[heads - 1], fine() ? 100 : 10));
+      if (fine()) coarse_.push_back(label(path, i, from[0], kCoarseClasses));
+      labels_.push_back(label(path, i, from[heads - 1], fine() ? kClasses100 : kClasses10));
       std::byte* const to = images_.data() + (before + i) * kImage;
       if (channels_last()) {
         interleave(from + heads, to);
@@ -184,6 +221,8 @@ class Cifar final : public Dataset, public InMemory, public Columns {
   std::vector<std::byte> images_;
   std::vector<int64_t> labels_;
   std::vector<int64_t> coarse_;
+  std::vector<std::string> names_;  // of the classes; empty where no file tells them
+  std::vector<std::string> coarse_names_;
   std::string fingerprint_;
 };
 

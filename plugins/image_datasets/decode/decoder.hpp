@@ -53,8 +53,4 @@ void decode_part(std::span<const std::byte> file, const DecodeOptions& options, 
 /// colours, and for TIFF of more bits in which 0 is white. [any thread]
 void decode_mask(std::span<const std::byte> file, Orientation orientation, const Allocate& allocate);
 
-/// As decode_mask for a region alone.
-void decode_mask_part(std::span<const std::byte> file, Orientation orientation, const Choose& choose,
-                      const Allocate& allocate);
-
 }  // namespace tenon::image_datasets

@@ -5,6 +5,8 @@
 #include <array>
 #include <cstdio>
 
+#include <tenon/error.hpp>
+
 namespace tenon::image_datasets {
 namespace {
 
@@ -80,6 +82,12 @@ std::string why_no_image(Bytes file) {
     first.append(first.empty() ? "" : " ").append(digits.data());
   }
   return "is no image: it begins with " + first + std::string(kRead);
+}
+
+Format require_image(Bytes file) {
+  const Format format = sniff(file).format;
+  if (format == Format::kOther) throw Error(ErrorCode::kData, why_no_image(file));
+  return format;
 }
 
 }  // namespace tenon::image_datasets

@@ -21,4 +21,7 @@ struct Sniffed {
 /// Why a file of format kOther is not read, with its first bytes or what it seems to be.
 [[nodiscard]] std::string why_no_image(Bytes file);
 
+/// A format that is read. \throws Error (kData) saying why_no_image().
+[[nodiscard]] Format require_image(Bytes file);
+
 }  // namespace tenon::image_datasets

@@ -15,8 +15,8 @@
 
 #include <files/content_hash.hpp>
 #include <files/descriptor.hpp>
+#include <files/share_out.hpp>
 #include <files/unreadable.hpp>
-#include <index/share_out.hpp>
 
 namespace tenon::image_datasets {
 namespace {
@@ -89,7 +89,7 @@ uint64_t hash_of_files(const std::filesystem::path& folder, std::size_t count,
   const std::size_t blocks = (count + kBlock - 1) / kBlock;
   const std::size_t pieces = std::min(count, kPieces);
   std::vector<uint64_t> hashes(blocks + pieces);
-  share_out(hashes.size(), [&](std::size_t i) {
+  datasets::share_out(hashes.size(), [&](std::size_t i) {
     std::string text;
     if (i >= blocks) {
       text = name((i - blocks) * count / pieces);

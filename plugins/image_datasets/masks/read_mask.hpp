@@ -1,6 +1,7 @@
 // The mask of an image, read into a field beside it.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include <index/image_file.hpp>
@@ -8,12 +9,14 @@
 
 namespace tenon::image_datasets {
 
-/// Reads a mask into a field: whole, or the region that `choose` gives where it is not null. `image` is the size of
-/// what was read of the image in the file `image_path`. \throws Error (kData) naming both files where sizes differ.
-inline void read_mask(const std::string& path, Orientation orientation, const MaskValues& values, const Choose* choose,
-                      const std::string& image_path, const Extent& image, Sample& sample, int field) {
+/// Reads the mask of a file into a field. `decode` decodes what is wanted of it, without the file's name in errors; `image`
+/// is the size of what was read of the image in the file `image_path`. \throws Error (kData) naming both files where
+/// sizes differ.
+inline void read_mask(const std::string& path, const MaskValues& values, const std::string& image_path,
+                      const Extent& image, Sample& sample, int field,
+                      const std::function<void(const Allocate&)>& decode) {
   const auto text = [](const Extent& size) { return std::to_string(size.width) + " x " + std::to_string(size.height); };
-  with_file(path, [&](std::span<const std::byte> bytes) {
+  naming(path, [&] {
     uint8_t* mask = nullptr;
     const Allocate allocate = [&](Dtype dtype, std::span<const int64_t> shape) -> void* {
       const Extent size{shape[0], shape[1]};
@@ -28,11 +31,7 @@ inline void read_mask(const std::string& path, Orientation orientation, const Ma
       mask = static_cast<uint8_t*>(sample.allocate(field, dtype, shape).data);
       return mask;
     };
-    if (choose == nullptr) {
-      decode_mask(bytes, orientation, allocate);
-    } else {
-      decode_mask_part(bytes, orientation, *choose, allocate);
-    }
+    decode(allocate);
     values.apply({mask, static_cast<std::size_t>(image.height * image.width)}, image.width);
   });
 }

@@ -125,8 +125,9 @@ class Segmentation final : public Dataset, public Remarks, public ItemNames {
         return out.allocate(0, dtype, shape).data;
       });
     });
-    read_mask(path_of(params_.masks, masks_.files[pair.mask]), params_.orientation, values_, nullptr, image, extent,
-              out, 1);
+    const std::string mask = path_of(params_.masks, masks_.files[pair.mask]);
+    read_mask(mask, values_, image, extent, out, 1,
+              [&](const Allocate& allocate) { decode_mask(file_bytes(mask), params_.orientation, allocate); });
   }
 
  private:

@@ -41,7 +41,10 @@ struct ShardField {
             "Takes the value from a JSON file: its key, or keys and places in lists such as \"boxes.0.kind\"; \"\" "
             "takes the file itself"),
       field(&ShardField::dtype, "dtype", "Type of the numbers of an npy file"),
-      field(&ShardField::shape, "shape", "Shape of an npy file").min(1))
+      field(
+          &ShardField::shape, "shape",
+          "Shape of an npy file; -1 for an axis whose length differs from sample to sample, such as [-1, 4] for boxes")
+          .min(-1))
 };
 
 struct TarShardsParams {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include <files/content_hash.hpp>
-#include <index/share_out.hpp>
+#include <files/share_out.hpp>
 #include <tar_shards/tar_reader.hpp>
 #include <tenon/error.hpp>
 #include <tenon/random.hpp>
@@ -147,7 +147,7 @@ void ShardIndex::open(std::vector<datasets::ListedFile> shards, const Extensions
   shards_ = std::move(shards);
   fields_ = extensions.size();
   std::vector<Part> parts(shards_.size());
-  share_out(parts.size(), [&](std::size_t i) { Scan(shards_[i], extensions, missing, parts[i]).run(); });
+  datasets::share_out(parts.size(), [&](std::size_t i) { Scan(shards_[i], extensions, missing, parts[i]).run(); });
   std::size_t files = 0;
   for (const Part& part : parts) files += part.offsets.size();
   offsets_.reserve(files);

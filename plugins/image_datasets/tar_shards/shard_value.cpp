@@ -1,6 +1,7 @@
 // One case a type.
 #include <tar_shards/shard_value.hpp>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -42,6 +43,12 @@ Dtype dtype_of_npy(const ShardField& field) {
   return dtype_of(tenon_enum_names(field.dtype).names[static_cast<std::size_t>(field.dtype)]).value();
 }
 
+/// Axes that are declared free have any length.
+bool fits(const Shape& shape, const std::vector<int64_t>& declared) {
+  return std::equal(shape.begin(), shape.end(), declared.begin(), declared.end(),
+                    [](int64_t size, int64_t wanted) { return wanted == Dim::kUnknown || size == wanted; });
+}
+
 void write_text(std::string_view text, int position, Sample& out) {
   const std::array<int64_t, 1> shape{static_cast<int64_t>(text.size())};
   const Array to = out.allocate(position, Dtype::kUint8, shape);
@@ -55,12 +62,13 @@ void write_npy(const ShardField& field, std::span<const std::byte> file, int pos
   } catch (const Error& error) {
     fail(std::string(error.what()).substr(2));  // behind the name, which is empty
   }
-  const datasets::NpySample declared{dtype_of_npy(field), field.shape};
-  if (array.header.dtype != declared.dtype || array.header.shape != declared.shape) {
-    fail("holds " + datasets::npy_text(array.header.dtype, array.header.shape) + ", but the pipeline says " +
-         datasets::npy_text(declared.dtype, declared.shape));
+  const Shape& shape = array.header.shape;
+  const Dtype dtype = dtype_of_npy(field);
+  if (array.header.dtype != dtype || !fits(shape, field.shape)) {
+    fail("holds " + datasets::npy_text(array.header.dtype, shape) + ", but the pipeline says " +
+         datasets::npy_text(dtype, field.shape));
   }
-  datasets::copy_rows(array, static_cast<std::byte*>(out.allocate(position, declared.dtype, declared.shape).data));
+  datasets::copy_rows(array, static_cast<std::byte*>(out.allocate(position, dtype, shape).data));
 }
 
 }  // namespace

@@ -172,8 +172,15 @@ class TarShards final : public Dataset, public Columns, public PartialRead, publ
       return;
     }
     int64_t bytes = 8;
-    for (const int64_t axis : field.shape) {
-      if (__builtin_mul_overflow(bytes, axis, &bytes)) refuse("an array would have more than 2^63 bytes", "/shape");
+    for (std::size_t i = 0; i < field.shape.size(); ++i) {
+      const int64_t axis = field.shape[i];
+      if (axis == 0) {
+        refuse("an axis of 0 would leave nothing of an array: give -1 for one of any length",
+               "/shape/" + std::to_string(i));
+      }
+      if (axis != Dim::kUnknown && __builtin_mul_overflow(bytes, axis, &bytes)) {
+        refuse("an array would have more than 2^63 bytes", "/shape");
+      }
     }
     spec_.push_back(value_field(field));
   }

@@ -9,13 +9,14 @@
 #include <vector>
 
 #include <decode/fields.hpp>
+#include <decode/hand_out.hpp>
 #include <decode/pixels.hpp>
 #include <files/content_hash.hpp>
 #include <files/mapped_file.hpp>
+#include <files/share_out.hpp>
 #include <index/file_hash.hpp>
 #include <index/folder_walk.hpp>
 #include <index/image_file.hpp>
-#include <index/share_out.hpp>
 #include <masks/mask_values.hpp>
 #include <masks/pairs.hpp>
 #include <masks/params.hpp>
@@ -27,6 +28,7 @@
 #include <tenon/components/remarks.hpp>
 #include <tenon/registration.hpp>
 #include <tiles/grid.hpp>
+#include <tiles/kept_rasters.hpp>
 
 namespace tenon::image_datasets {
 
@@ -68,8 +70,8 @@ struct TilesParams {
       orientation_field<TilesParams>())
 };
 
-/// Sizes and places lie in memory from open() on. Of JPEG a tile is decoded alone; other formats are decoded whole for
-/// each of their tiles.
+/// Sizes and places lie in memory from open() on. Of JPEG a tile is decoded alone; images of other formats are decoded whole
+/// and kept for the tiles that are read next.
 class Tiles final : public Dataset, public Columns, public PartialRead, public Remarks, public ItemNames {
  public:
   explicit Tiles(TilesParams params)
@@ -180,7 +182,12 @@ class Tiles final : public Dataset, public Columns, public PartialRead, public R
       return read;
     };
     const std::string image = image_path(number);
-    read_image(image, options_, &choose, out, 0);
+    naming(image, [&] {
+      const Allocate allocate = allocate_in(out, 0);
+      kept_images_.read(
+          number, image, [&](const Raster& raster) { hand_out(raster, options_, &choose, allocate); },
+          [&](Bytes file) { decode_part(file, options_, choose, allocate); });
+    });
     int field = 1;
     if (params_.masks) {
       const Choose same = [&](const Extent& whole) {
@@ -189,7 +196,12 @@ class Tiles final : public Dataset, public Columns, public PartialRead, public R
         }
         return read;
       };
-      read_mask(mask_path(number), params_.orientation, values_, &same, image, {read.height, read.width}, out, field++);
+      const std::string mask = mask_path(number);
+      read_mask(mask, values_, image, {read.height, read.width}, out, field++, [&](const Allocate& allocate) {
+        kept_masks_.read(
+            number, mask, [&](const Raster& raster) { hand_out_mask(raster, params_.orientation, &same, allocate); },
+            [](Bytes /*file*/) { refuse_lossy("JPEG"); });
+      });
     }
     const std::span<int64_t> origin = out.allocate(field++, Dtype::kInt64, std::vector<int64_t>{2}).as<int64_t>();
     origin[0] = place.top;
@@ -245,7 +257,7 @@ class Tiles final : public Dataset, public Columns, public PartialRead, public R
   /// Files are mapped, so that of each no more is read than what tells its size.
   [[nodiscard]] std::vector<Extent> sizes_of_images() const {
     std::vector<Extent> sizes(pairs_.size());
-    share_out(sizes.size(), [&](std::size_t i) {
+    datasets::share_out(sizes.size(), [&](std::size_t i) {
       const std::string path = image_path(i);
       const datasets::MappedFile file(path, "/path");
       sizes[i] = naming(path, [&] { return extent_of(file.bytes(), options_); });
@@ -298,6 +310,8 @@ class Tiles final : public Dataset, public Columns, public PartialRead, public R
   std::vector<int64_t> ends_;  // of the tiles of each image
   std::vector<std::string> remarks_;
   std::string fingerprint_;
+  mutable KeptRasters kept_images_{false};
+  mutable KeptRasters kept_masks_{true};
 };
 
 TENON_COMPONENT(Tiles, TilesParams, "tiles", "Tiles of one size that cover large images, with overlap")

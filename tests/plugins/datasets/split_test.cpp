@@ -1,5 +1,9 @@
 // dataset:split: parts that do not overlap, follow what samples hold, and have the sizes that were asked for.
+#include <sched.h>
+
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <map>
@@ -8,6 +12,7 @@
 #include <random>
 #include <set>
 #include <stdexcept>
+#include <thread>
 
 #include <plugins/datasets/rows.hpp>
 #include <tenon/components/derived.hpp>
@@ -451,6 +456,93 @@ TEST(Split, MemoryAndFileHandlesThatRunOutAreNoFaultOfASample) {
   };
   const auto open = [&] { (void)opened_over("split", {{"part", "train"}}, {&input}); };
   expect_error(error_of(open), ErrorCode::kMemory, "", {"sample 6 of the input: out of memory"});
+}
+
+/// How many reads of the input go on at once at most while a dataset over it is opened.
+int most_reads_at_once(const std::string& dataset, const Json& params) {
+  Counting input(200);
+  std::atomic<int> reads{0};
+  std::atomic<int> most{0};
+  input.on_read = [&](int64_t) {
+    const int now = ++reads;
+    for (int seen = most; now > seen && !most.compare_exchange_weak(seen, now);) {
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    --reads;
+  };
+  (void)opened_over(dataset, params, {&input});
+  return most;
+}
+
+TEST(Split, ReadsOnSeveralThreadsWhereACacheIsFilledBySeveral) {
+  const bool several = most_reads_at_once("cache", {{"fill", "start"}}) > 1;  // not where one core is to be had
+  for (const Json& params : {Json::object(), Json{{"stratify", "label"}}, Json{{"group", "label"}, {"seed", 1}}}) {
+    Json train{{"part", "train"}};
+    train.update(params);
+    EXPECT_EQ(most_reads_at_once("split", train) > 1, several) << params;
+  }
+}
+
+/// While it lives, this thread and those that it starts have one core.
+class OneCore {
+ public:
+  OneCore() {
+    EXPECT_EQ(::sched_getaffinity(0, sizeof(before_), &before_), 0);
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(::sched_getcpu(), &one);
+    EXPECT_EQ(::sched_setaffinity(0, sizeof(one), &one), 0);
+  }
+  OneCore(const OneCore&) = delete;
+  OneCore& operator=(const OneCore&) = delete;
+  ~OneCore() { EXPECT_EQ(::sched_setaffinity(0, sizeof(before_), &before_), 0); }
+
+ private:
+  cpu_set_t before_{};
+};
+
+TEST(Split, PartsAndRemarksAreThoseOfOneThread) {
+  for (const bool columns : {true, false}) {
+    Counting input(1000, 0, true);
+    input.tells_columns = columns;
+    damage(input, 10);
+    for (const Json& params : {Json::object(), Json{{"stratify", "label"}}, Json{{"group", "label"}, {"seed", 1}}}) {
+      SCOPED_TRACE(params.dump());
+      const auto told = [&] {
+        std::vector<std::string> all;
+        for (const char* const part : kParts) {
+          Json whole{{"part", part}};
+          whole.update(params);
+          try {
+            const auto split = opened_over("split", whole, {&input});
+            all.push_back(split->fingerprint());  // of the items
+            for (const std::string& each : told_by(*split)) all.push_back(each);
+          } catch (const Error& error) {  // the three groups leave a part empty
+            all.emplace_back(error.what());
+          }
+        }
+        return all;
+      };
+      std::vector<std::string> alone;
+      {
+        const OneCore one;
+        alone = told();
+      }
+      for (int i = 0; i < 5; ++i) EXPECT_EQ(told(), alone);
+    }
+  }
+}
+
+TEST(Split, TheFirstOfSeveralShortagesIsTold) {
+  Counting input(400);
+  input.on_read = [&](int64_t item) {
+    if (item == 40) std::this_thread::sleep_for(std::chrono::milliseconds(20));  // others come first
+    if (item >= 40 && item % 10 == 0) throw Error(ErrorCode::kMemory, "there is no more of it");
+  };
+  for (const Json& params : {Json{{"part", "train"}}, Json{{"part", "val"}, {"stratify", "label"}}}) {
+    const auto open = [&] { (void)opened_over("split", params, {&input}); };
+    for (int i = 0; i < 10; ++i) expect_error(error_of(open), ErrorCode::kMemory, "", {"sample 40 of the input"});
+  }
 }
 
 }  // namespace

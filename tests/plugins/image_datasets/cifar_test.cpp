@@ -99,5 +99,53 @@ TEST_F(Cifar, RefusesFilesThatAreCutOffOrOfTheOtherVariant) {
   expect_error(images_refused("cifar", params()), ErrorCode::kData, "/path", {"data_batch_3.bin", "No such file"});
 }
 
+/// So many names, one a line.
+std::string lines(const std::string& name, int count, const std::string& end = "\n") {
+  std::string text;
+  for (int i = 0; i < count; ++i) text += name + " " + std::to_string(i) + end;
+  return text;
+}
+
+TEST_F(Cifar, ClassesHaveTheNamesOfTheFilesBesideTheBatches) {
+  const auto without = images_opened("cifar", params({{"split", "test"}}));
+  EXPECT_EQ(categories_of(*without, "label"), std::nullopt);
+  put(folder_ / "batches.meta.txt", lines("kind", 10) + "\n");  // it ends with an empty line
+  const auto ten = images_opened("cifar", params({{"split", "test"}}));
+  EXPECT_EQ(ten->fingerprint(), without->fingerprint()) << "samples are the same";
+  const auto names = categories_of(*ten, "label");
+  ASSERT_TRUE(names.has_value());
+  ASSERT_EQ(names->size(), 10U);
+  EXPECT_EQ(names->at(7), "kind 7");
+  EXPECT_EQ(categories_of(*ten, "image"), std::nullopt);
+  EXPECT_EQ(categories_of(*ten, "coarse_label"), std::nullopt);
+
+  const Json hundred{{"variant", "cifar100"}};
+  EXPECT_EQ(categories_of(*images_opened("cifar", params(hundred)), "label"), std::nullopt) << "those are of the ten";
+  put(folder_ / "coarse_label_names.txt", lines("family", 20));
+  const auto coarse = images_opened("cifar", params(hundred));
+  EXPECT_EQ(categories_of(*coarse, "label"), std::nullopt);
+  EXPECT_EQ(categories_of(*coarse, "coarse_label").value().at(3), "family 3");
+  put(folder_ / "fine_label_names.txt", lines("species", 100, "\r\n"));
+  const auto both = images_opened("cifar", params(hundred));
+  EXPECT_EQ(categories_of(*both, "label").value().at(64), "species 64");
+  EXPECT_EQ(categories_of(*both, "label").value().size(), 100U);
+  EXPECT_EQ(categories_of(*both, "coarse_label").value().size(), 20U);
+}
+
+TEST_F(Cifar, RefusesAnotherNumberOfNamesThanOfClasses) {
+  const auto refuses = [&](const std::string& file, const std::string& text, const Json& more,
+                           const std::vector<std::string>& says) {
+    put(folder_ / file, text);
+    expect_error(images_refused("cifar", params(more)), ErrorCode::kData, "/path", says);
+    std::filesystem::remove(folder_ / file);
+  };
+  refuses("batches.meta.txt", lines("kind", 9), Json::object(),
+          {(folder_ / "batches.meta.txt").string() + ": holds 9 names", "there are 10 classes", "or remove it"});
+  refuses("batches.meta.txt", "", Json::object(), {"holds 0 names"});
+  const Json hundred{{"variant", "cifar100"}};
+  refuses("fine_label_names.txt", lines("species", 20), hundred, {"holds 20 names", "100 classes"});
+  refuses("coarse_label_names.txt", lines("family", 100), hundred, {"holds 100 names", "20 classes"});
+}
+
 }  // namespace
 }  // namespace tenon::test

@@ -112,6 +112,16 @@ class TarShards : public testing::Test {
                         {{"name", "label"}, {"type", "integer"}}};
 };
 
+/// A file of numpy.
+template <class T>
+std::string npy(const std::string& descr, const std::string& shape, const std::vector<T>& values,
+                bool fortran_order = false) {
+  std::string header = "{'descr': '" + descr + "', 'fortran_order': " + (fortran_order ? "True" : "False") +
+                       ", 'shape': " + shape + ", }";
+  header.resize(117, ' ');
+  return std::string("\x93NUMPY\1\0\x76\0", 10) + header + "\n" + bytes_of(values);
+}
+
 TEST_F(TarShards, FilesThatShareANameUpToTheFirstPointMakeASample) {
   write("b-10.tar", Tar().add("e.pgm", slope(2, 2, 5)).add("e.cls", "4\n"));
   write("b-2.tar", Tar()
@@ -156,9 +166,7 @@ TEST_F(TarShards, NamesOfEveryHeaderAreRead) {
 }
 
 TEST_F(TarShards, GiveTextsBytesNumbersArraysAndValuesOfJson) {
-  std::string array = "{'descr': '<i2', 'fortran_order': True, 'shape': (2, 2), }";
-  array.resize(117, ' ');
-  array = std::string("\x93NUMPY\1\0\x76\0", 10) + array + "\n" + bytes_of(std::vector<int16_t>{1, 3, 2, 4});
+  const std::string array = npy<int16_t>("<i2", "(2, 2)", {1, 3, 2, 4}, true);
   const std::string json =
       R"({"skip": [{"a": "}]\""}, 1.5e3, null], "who": {"name": "\u00e4nn \ud83d\ude00\n", "old": true},
           "boxes": [[0], [7, -2.5]], "kind": "12"})";
@@ -186,6 +194,31 @@ TEST_F(TarShards, GiveTextsBytesNumbersArraysAndValuesOfJson) {
   EXPECT_EQ(field_of<float>(*dataset, 0, "box"), (std::vector<float>{-2.5F}));
   EXPECT_EQ(field_of<int64_t>(*dataset, 0, "kind"), (std::vector<int64_t>{12}));
   expect_column<float>(*dataset, "box");
+}
+
+TEST_F(TarShards, ArraysHaveAnyLengthAlongAFreeAxis) {
+  write("a.tar", Tar()
+                     .add("0.npy", npy<float>("<f4", "(2, 4)", {1, 2, 3, 4, 5, 6, 7, 8}))
+                     .add("1.npy", npy<float>("<f4", "(0, 4)", {}))
+                     .add("2.npy", npy<float>("<f4", "(2, 4)", {1, 5, 2, 6, 3, 7, 4, 8}, true))
+                     .add("3.npy", npy<float>("<f4", "(3, 4)", std::vector<float>(12, 0.5F)))
+                     .add("4.npy", npy<float>("<f4", "(3, 5)", std::vector<float>(15)))
+                     .add("5.npy", npy<float>("<f4", "(4,)", std::vector<float>(4)))
+                     .add("6.npy", npy<double>("<f8", "(1, 4)", std::vector<double>(4))));
+  const Json boxes{{{"name", "boxes"}, {"type", "npy"}, {"shape", {-1, 4}}}};
+  const auto dataset = images_opened("tar_shards", params(boxes));
+  EXPECT_EQ(text_of(dataset->spec()), "boxes float32[?, 4]");
+  EXPECT_EQ(shape_of(*dataset, 0, "boxes"), (Shape{2, 4}));
+  EXPECT_EQ(field_of<float>(*dataset, 0, "boxes"), (std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8}));
+  EXPECT_EQ(shape_of(*dataset, 1, "boxes"), (Shape{0, 4}));
+  EXPECT_EQ(field_of<float>(*dataset, 2, "boxes"), (std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8}));
+  EXPECT_EQ(shape_of(*dataset, 3, "boxes"), (Shape{3, 4}));
+  expect_error(unreadable(*dataset, 4), ErrorCode::kData, "",
+               {"\"4.npy\"", "holds float32[3, 5], but the pipeline says float32[?, 4]"});
+  expect_error(unreadable(*dataset, 5), ErrorCode::kData, "", {"holds float32[4], but"});
+  expect_error(unreadable(*dataset, 6), ErrorCode::kData, "", {"holds float64[1, 4], but"});
+  const Json all_free{{{"name", "a"}, {"type", "npy"}, {"shape", {-1, -1}}}};
+  EXPECT_EQ(shape_of(*images_opened("tar_shards", params(all_free)), 4, "a"), (Shape{3, 5}));
 }
 
 TEST_F(TarShards, ARegionIsThatOfTheWholeImage) {
@@ -350,6 +383,8 @@ TEST_F(TarShards, FieldsThatContradictThemselvesAreRefused) {
   EXPECT_EQ(refused_at({{"name", "i"}, {"type", "image"}, {"pick", "a"}}), "/fields/0/pick");
   EXPECT_EQ(refused_at({{"name", "a"}, {"type", "npy"}, {"shape", {int64_t{1} << 40, int64_t{1} << 40}}}),
             "/fields/0/shape");
+  EXPECT_EQ(refused_at({{"name", "a"}, {"type", "npy"}, {"shape", {-1, 0}}}), "/fields/0/shape/1");
+  EXPECT_EQ(refused_at({{"name", "a"}, {"type", "npy"}, {"shape", {-2, 4}}}), "/fields/0/shape/0");
   Json twice = image_and_label_;
   twice[1]["name"] = "image";
   EXPECT_EQ(error_of([&] { (void)images_made("tar_shards", params(twice)); }).pointer(), "/fields/1/name");

@@ -1,6 +1,11 @@
 // dataset:tiles: where tiles lie, and that they hold what lies there.
+#include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <numeric>
+#include <random>
+#include <thread>
 
 #include <plugins/datasets/rows.hpp>
 #include <plugins/image_datasets/images.hpp>
@@ -156,6 +161,143 @@ TEST_F(Tiles, TellAnImageThatChangedItsSize) {
   const auto dataset = images_opened("tiles", params());
   put(folder_ / "large.pgm", slope(9, 9));
   expect_error(unreadable(*dataset, 0), ErrorCode::kData, "", {"large.pgm", "another size than when it was opened"});
+}
+
+/// Bytes that this process has read from files; nothing where the system does not tell.
+std::optional<int64_t> bytes_read_by_process() {
+  std::ifstream io("/proc/self/io");
+  std::string word;
+  int64_t bytes = 0;
+  if (io >> word >> bytes && word == "rchar:") return bytes;
+  return std::nullopt;
+}
+
+/// Images of which every pixel follows from its place, in digits or as bytes, cut into 64 tiles each. One that is read is
+/// decoded: both happen as often, and how often the system tells.
+class TilesOfLargeImages : public testing::Test {
+ protected:
+  static constexpr std::size_t kSide = 256;
+  static constexpr std::size_t kTile = 32;
+  static constexpr int64_t kTiles = 64;  // of an image
+
+  static uint8_t value(std::size_t seed, std::size_t row, std::size_t column) {
+    return static_cast<uint8_t>((seed * 41 + row * 7 + column * 3) % 251);
+  }
+
+  static std::string image(std::size_t seed, bool digits = true) {
+    const std::string side = std::to_string(kSide);
+    std::string text = (digits ? "P2 " : "P5 ") + side + " " + side + " 255\n";
+    for (std::size_t i = 0; i < kSide * kSide; ++i) {
+      const uint8_t each = value(seed, i / kSide, i % kSide);
+      text += digits ? std::to_string(each) + " " : std::string(1, static_cast<char>(each));
+    }
+    return text;
+  }
+
+  [[nodiscard]] Made<Dataset> tiles(const std::string& path, const Json& more = Json::object()) const {
+    Json params{{"path", folder_ / path}, {"height", kTile}, {"width", kTile}, {"color", "grey"}};
+    params.update(more);
+    return images_opened("tiles", params);
+  }
+
+  /// EXPECT that a tile holds what lies at its place of the image of that seed.
+  static void expect_tile(const Dataset& dataset, int64_t index, std::size_t seed, const std::string& field = "image") {
+    MemorySample sample(dataset.spec());
+    dataset.read(index, sample);
+    const std::vector<int64_t> origin = sample.written<int64_t>("origin");
+    std::vector<uint8_t> wanted;
+    for (std::size_t i = 0; i < kTile * kTile; ++i) {
+      wanted.push_back(value(seed, static_cast<std::size_t>(origin[0]) + i / kTile,
+                             static_cast<std::size_t>(origin[1]) + i % kTile));
+    }
+    ASSERT_EQ(sample.written<uint8_t>(field), wanted) << "tile " << index;
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(TilesOfLargeImages, OneAfterAnotherDecodeTheirImageOnce) {
+  if (!bytes_read_by_process()) GTEST_SKIP() << "the system does not tell what is read";
+  for (const bool digits : {true, false}) {
+    for (const std::size_t seed : {1U, 2U})
+      put(folder_ / ("many/" + std::to_string(seed) + ".pgm"), image(seed, digits));
+    put(folder_ / "masks/1.pgm", image(3, digits));
+    put(folder_ / "masks/2.pgm", image(4, digits));
+    const auto size = static_cast<int64_t>(image(1, digits).size());
+    const auto reads = [&](const Dataset& dataset, const std::vector<int64_t>& items, bool masks) {
+      const int64_t before = *bytes_read_by_process();
+      for (const int64_t item : items) {
+        const std::size_t seed = item < kTiles ? 1 : 2;
+        expect_tile(dataset, item, seed);
+        if (masks) expect_tile(dataset, item, seed + 2, "mask");  // this reads the image once more
+      }
+      return static_cast<double>(*bytes_read_by_process() - before) / static_cast<double>(size);
+    };
+    std::vector<int64_t> all(2 * kTiles);
+    std::iota(all.begin(), all.end(), 0);
+    EXPECT_NEAR(reads(*tiles("many"), all, false), 2, 0.5) << "two images";
+    EXPECT_NEAR(reads(*tiles("many", {{"masks", folder_ / "masks"}, {"classes", 255}}), all, true), 4, 0.5)
+        << "two images and their masks";
+    const auto dataset = tiles("many");
+    EXPECT_NEAR(reads(*dataset, {0, kTiles, 1, kTiles + 1, 2}, false), 5, 0.5) << "one thread has one image kept";
+    EXPECT_NEAR(reads(*dataset, {3, 4, 5}, false), 0, 0.5);
+  }
+}
+
+TEST_F(TilesOfLargeImages, AreThoseOfManyThreadsAndSeveralDatasetsToTheByte) {
+  constexpr std::size_t kImages = 3;
+  for (std::size_t seed = 0; seed < kImages; ++seed) {
+    put(folder_ / ("many/" + std::to_string(seed) + ".pgm"), image(seed, seed != 1));
+    put(folder_ / ("more/" + std::to_string(seed) + ".pgm"), image(seed + 10));
+  }
+  const auto many = tiles("many");
+  const auto more = tiles("more");
+  std::vector<std::jthread> threads;
+  for (unsigned thread = 0; thread < 4; ++thread) {
+    threads.emplace_back([&, thread] {
+      std::vector<int64_t> order(kImages * kTiles);
+      std::iota(order.begin(), order.end(), 0);
+      if (thread > 1) std::shuffle(order.begin(), order.end(), std::mt19937(thread));
+      for (const int64_t item : order) {
+        const auto seed = static_cast<std::size_t>(item / kTiles);
+        expect_tile(*many, item, seed);
+        expect_tile(*more, item, seed + 10);
+      }
+    });
+  }
+}
+
+TEST_F(TilesOfLargeImages, ThreadsThatWantOneImageHaveItDecodedOnce) {
+  if (!bytes_read_by_process()) GTEST_SKIP() << "the system does not tell what is read";
+  put(folder_ / "a.pgm", image(1));
+  const auto dataset = tiles("a.pgm");
+  const auto all_at_once = [&] {
+    const int64_t before = *bytes_read_by_process();
+    {
+      std::vector<std::jthread> threads;
+      for (int64_t thread = 0; thread < 4; ++thread) {
+        threads.emplace_back([&, thread] {
+          for (int64_t item = thread; item < kTiles; item += 4) expect_tile(*dataset, item, 1);
+        });
+      }
+    }
+    return static_cast<double>(*bytes_read_by_process() - before) / static_cast<double>(image(1).size());
+  };
+  EXPECT_LT(all_at_once(), 4.5) << "each may have read the file before the first had decoded it";
+  EXPECT_LT(all_at_once(), 0.5) << "whichever thread decoded it";
+}
+
+TEST_F(TilesOfLargeImages, FollowAFileThatIsWrittenAnew) {
+  put(folder_ / "a.pgm", image(1));
+  const auto dataset = tiles("a.pgm");
+  for (const std::size_t seed : {1U, 2U, 3U}) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));  // times of files have a grain
+    put(folder_ / "a.pgm", image(seed, false));
+    expect_tile(*dataset, 9, seed);
+    expect_tile(*dataset, 10, seed);
+  }
+  std::filesystem::remove(folder_ / "a.pgm");
+  expect_error(unreadable(*dataset, 10), ErrorCode::kData, "", {"a.pgm: cannot be read: No such file"});
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // Numbers are taken one after the other, so all below one that was taken were taken too.
-#include <index/share_out.hpp>
+#include <files/share_out.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -11,7 +11,7 @@
 
 #include <files/cores.hpp>
 
-namespace tenon::image_datasets {
+namespace tenon::datasets {
 
 void share_out(std::size_t count, const std::function<void(std::size_t)>& work) {
   constexpr int64_t kMostThreads = 32;
@@ -35,7 +35,7 @@ void share_out(std::size_t count, const std::function<void(std::size_t)>& work) 
   };
   {
     std::vector<std::jthread> helpers;
-    const auto threads = static_cast<std::size_t>(std::min(datasets::usable_cores(), kMostThreads));
+    const auto threads = static_cast<std::size_t>(std::min(usable_cores(), kMostThreads));
     try {
       for (std::size_t i = 1; i < std::min(count, threads); ++i) helpers.emplace_back(run);
     } catch (const std::system_error&) {
@@ -46,4 +46,4 @@ void share_out(std::size_t count, const std::function<void(std::size_t)>& work) 
   if (error) std::rethrow_exception(error);
 }
 
-}  // namespace tenon::image_datasets
+}  // namespace tenon::datasets
