@@ -16,16 +16,19 @@ def stream(dataset, transforms, **loader):
             "shuffle": True, "workers": 0} | loader
 
 
-def images(folder, out, workers, whole=False, antialias=True, batch=64, **loader):
-    """JPEGs, cut and resized at random, and flipped: uint8 [H, W, C], or float32 [C, H, W]."""
+def images(folder, out, workers, whole=False, antialias=True, batch=64, shards=False, **loader):
+    """JPEGs, cut and resized at random, and flipped: uint8 [H, W, C], or float32 [C, H, W]. `shards`: out of the tar
+    files that this pattern names, in place of those of a folder."""
     fixed = {"scale": [1, 1], "ratio": [4 / 3, 4 / 3]} if whole else {}
     transforms = [transform("random_resized_crop", height=SIZE, width=SIZE, antialias=antialias, **fixed)]
     if not whole:
         transforms.append(transform("random_horizontal_flip"))
     if out == "f32":
         transforms.append(transform("normalize_image", mean=MEAN, std=STD))
-    return stream({"name": "image_folder", "params": {"path": str(folder)}}, transforms, batch=batch,
-                  workers=workers, shuffle=not whole, **loader)
+    fields = [{"name": "image", "type": "image"}, {"name": "label", "type": "integer", "extensions": ["cls"]}]
+    dataset = ({"name": "tar_shards", "params": {"paths": [str(folder)], "fields": fields}} if shards else
+               {"name": "image_folder", "params": {"path": str(folder)}})
+    return stream(dataset, transforms, batch=batch, workers=workers, shuffle=not whole, **loader)
 
 
 def small_images(folder, whole=False, plain=False, workers=0):
@@ -47,13 +50,14 @@ class ImagePeer:
     must: float
     stretch: float
     antialias: bool = True
+    shards: bool = False  # both read tar files
 
 
 IMAGE_PEERS = [
     ImagePeer("torchvision PIL, f32", "pil", "f32", 2.4, 3.5),
     ImagePeer("torchvision.io + v2, f32", "v2", "f32", 1.8, 2.8),
     ImagePeer("torchvision.io + v2, u8", "v2", "u8", 1.5, 2.0),
-    ImagePeer("WebDataset + v2, u8", "webdataset", "u8", 1.4, 1.9),
+    ImagePeer("WebDataset + v2, u8", "webdataset", "u8", 1.4, 1.9, shards=True),
     ImagePeer("DALI CPU, u8", "dali", "u8", 1.4, 2.0),
     ImagePeer("DALI CPU, f32", "dali", "f32", 1.4, 2.0),
     ImagePeer("Python threads + cv2, u8, no antialias", "cv2", "u8", 1.1, 1.4, antialias=False),

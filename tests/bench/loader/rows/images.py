@@ -41,8 +41,9 @@ def check_pixels(bench):
     """{peer: why its pixels are not ours}, by one comparison for each kind of output."""
     folder, unequal = bench.environment.images / "landscape", {}
     for each in scenarios.IMAGE_PEERS:
-        ours = functools.partial(bench.ours, "ours", scenarios.images(folder, each.out, 1, whole=True,
-                                                                      antialias=each.antialias))
+        ours = functools.partial(bench.ours, "ours", scenarios.images(
+            folder.with_suffix(".tar") if each.shards else folder, each.out, 1, whole=True, antialias=each.antialias,
+            shards=each.shards))
         theirs = functools.partial(bench.peer, each.name, "images",
                                    scenarios.peer_images(each.peer, each.out, 1, folder, whole=True))
         try:
@@ -61,12 +62,14 @@ def ours_at(bench, threads):
 
 
 def of_peer(each):
-    return f"ours {each.out}" + ("" if each.antialias else " linear")
+    return f"ours {each.out}" + ("" if each.antialias else " linear") + (" shards" if each.shards else "")
 
 
 def at(bench, options, threads, unequal):
     folder = bench.environment.images / "train"
-    makers = {name: functools.partial(bench.ours, name, scenario) for name, scenario in ours_at(bench, threads).items()}
+    ours = ours_at(bench, threads)
+    ours["ours u8 shards"] = scenarios.images(f"{folder}-*.tar", "u8", threads, shards=True)
+    makers = {name: functools.partial(bench.ours, name, scenario) for name, scenario in ours.items()}
     for each in scenarios.IMAGE_PEERS:
         if each.name not in unequal:
             where = folder if each.peer != "webdataset" else bench.environment.images / "train-"
@@ -75,9 +78,9 @@ def at(bench, options, threads, unequal):
     makers["floor"] = ceiling(bench, threads, 8)
     with contest.started(makers) as (there, missing):
         answers, failed = contest.rounds(there, options.rounds, do="epoch")
-    contest.require([*ours_at(bench, threads), "floor"], missing, failed)
+    contest.require([*ours, "floor"], missing, failed)
     limit = statistics.median(rates(answers["floor"])) / rows_needed()
-    for name in ours_at(bench, threads):
+    for name in ours:
         gates.require_each_once(answers[name], environment.IMAGES)
     found = []
     for each in scenarios.IMAGE_PEERS:
