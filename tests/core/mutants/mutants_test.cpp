@@ -10,12 +10,12 @@
 #include <gtest/gtest.h>
 
 #include <core/mutants/operators.hpp>
-#include <core/process/crash_handlers.hpp>
+#include <rounds.hpp>
 
 namespace tenon::core::testing {
 namespace {
 
-constexpr std::size_t kMutants = TENON_SANITIZED ? 4'000 : 20'000;  // the sanitizers make one six times slower
+constexpr std::size_t kMutants = test::rounds(20'000);
 constexpr unsigned kSeed = 5;
 constexpr std::size_t kMostShown = 12;
 

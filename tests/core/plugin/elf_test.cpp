@@ -11,6 +11,7 @@
 
 #include <core/plugin/made_plugin.hpp>
 #include <core/plugin/refusal.hpp>
+#include <rounds.hpp>
 
 namespace tenon::core {
 namespace {
@@ -114,7 +115,7 @@ TEST(ElfFile, survives_five_thousand_damaged_libraries) {
     return begin + static_cast<size_t>(random() % (end - begin));
   };
   int refused = 0;
-  for (int round = 0; round < 5'000; ++round) {
+  for (int round = 0; round < test::rounds(5'000); ++round) {
     if (round % 5 == 0) {
       memory.cut(between(0, whole.size()));
     } else {
@@ -128,7 +129,7 @@ TEST(ElfFile, survives_five_thousand_damaged_libraries) {
     refused += read_all(memory.path()).empty() ? 0 : 1;
     memory.put(0, whole.size());
   }
-  EXPECT_GT(refused, 1'000);
+  EXPECT_GT(refused, test::rounds(1'000));
   EXPECT_EQ(read_all(memory.path()), "");
 }
 

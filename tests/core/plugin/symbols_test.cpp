@@ -14,6 +14,7 @@
 #include <core/plugin/made_plugin.hpp>
 #include <core/plugin/mangled_names.hpp>
 #include <core/plugin/refusal.hpp>
+#include <rounds.hpp>
 #include <tenon/error.hpp>
 
 namespace tenon::core {
@@ -170,7 +171,7 @@ TEST(DynamicImage, SurvivesAnyDamageOfItsTables) {
       read_text(library_with(reinterpret_cast<const void*>(&outer_namespaces)), ErrorCode::kPlugin);
   uint32_t random = 7;
   int refused = 0;
-  for (int i = 0; i < 200; ++i) {
+  for (int i = 0; i < test::rounds(200); ++i) {
     std::string bad = good;
     for (int j = 0; j < 16; ++j) {
       random = random * 1664525U + 1013904223U;

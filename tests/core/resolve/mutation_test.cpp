@@ -9,6 +9,7 @@
 #include <core/resolve/resolve.hpp>
 #include <core/resolve/scratch.hpp>
 #include <core/text/render.hpp>
+#include <rounds.hpp>
 
 namespace tenon::core {
 namespace {
@@ -36,7 +37,7 @@ std::string mutate(std::string text, std::mt19937& random) {
 TEST(Mutations, NeverCrashAndAlwaysPointIntoTheText) {
   std::mt19937 random(20'000);
   int refused = 0;
-  for (int i = 0; i < 20'000; ++i) {
+  for (int i = 0; i < test::rounds(20'000); ++i) {
     const std::string text = mutate(kSmall, random);
     const Outcome outcome = resolve_text(text);
     refused += outcome.diagnostics.has_errors() ? 1 : 0;
@@ -55,12 +56,12 @@ TEST(Mutations, NeverCrashAndAlwaysPointIntoTheText) {
       ASSERT_TRUE(Json::accept(text)) << text;
     }
   }
-  EXPECT_GT(refused, 15'000);
+  EXPECT_GT(refused, test::rounds(15'000));
 }
 
 TEST(Mutations, WhatIsNoJsonIsAlwaysAnError) {
   std::mt19937 random(7);
-  for (int i = 0; i < 20'000; ++i) {
+  for (int i = 0; i < test::rounds(20'000); ++i) {
     const std::string text = mutate(kSmall, random);
     if (Json::accept(text)) continue;
     Diagnostics diagnostics;
@@ -71,7 +72,7 @@ TEST(Mutations, WhatIsNoJsonIsAlwaysAnError) {
 
 TEST(Mutations, OfSetNeverCrash) {
   std::mt19937 random(9);
-  for (int i = 0; i < 5'000; ++i) {
+  for (int i = 0; i < test::rounds(5'000); ++i) {
     const std::string argument = mutate("+nodes.opt.groups.0.with={\"lr\": [1, \"${vars.lr}\"]}", random);
     const Outcome outcome = resolve_text(kSmall, {argument});
     static_cast<void>(render_text(outcome.diagnostics));
