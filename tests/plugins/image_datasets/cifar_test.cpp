@@ -102,7 +102,7 @@ TEST_F(Cifar, RefusesFilesThatAreCutOffOrOfTheOtherVariant) {
 /// So many names, one a line.
 std::string lines(const std::string& name, int count, const std::string& end = "\n") {
   std::string text;
-  for (int i = 0; i < count; ++i) text += name + " " + std::to_string(i) + end;
+  for (int i = 0; i < count; ++i) text.append(name).append(" ").append(std::to_string(i)).append(end);
   return text;
 }
 
