@@ -16,10 +16,10 @@
 #include <gtest/gtest.h>
 #include <engine/data/loader.hpp>
 #include <engine/data/stream.hpp>
+#include <process_use.hpp>
 #include <tenon/components/dataset.hpp>
 #include <tenon/components/transform.hpp>
 #include <tenon/error.hpp>
-#include <process_use.hpp>
 
 namespace tenon::engine::fakes {
 
