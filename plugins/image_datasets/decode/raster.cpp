@@ -29,22 +29,22 @@ class Quiet {
   Quiet() {
     static std::once_flag once;
     std::call_once(once, [] { cv::setNumThreads(1); });
-    const std::lock_guard lock(mutex_);
-    if (decoding_++ == 0) level_ = logging::setLogLevel(logging::LOG_LEVEL_SILENT);
+    const std::lock_guard lock(mutex);
+    if (decoding++ == 0) level = logging::setLogLevel(logging::LOG_LEVEL_SILENT);
   }
   Quiet(const Quiet&) = delete;
   Quiet& operator=(const Quiet&) = delete;
   ~Quiet() {
-    const std::lock_guard lock(mutex_);
-    if (--decoding_ > 0) return;
-    const logging::LogLevel now = logging::setLogLevel(level_);
+    const std::lock_guard lock(mutex);
+    if (--decoding > 0) return;
+    const logging::LogLevel now = logging::setLogLevel(level);
     if (now != logging::LOG_LEVEL_SILENT) logging::setLogLevel(now);  // another one was set meanwhile
   }
 
  private:
-  inline static std::mutex mutex_;
-  inline static int decoding_ = 0;
-  inline static logging::LogLevel level_ = logging::LOG_LEVEL_SILENT;
+  inline static std::mutex mutex;
+  inline static int decoding = 0;
+  inline static logging::LogLevel level = logging::LOG_LEVEL_SILENT;
 };
 
 std::string name_of(Format format) {
