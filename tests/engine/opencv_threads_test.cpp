@@ -1,8 +1,6 @@
 // OpenCV, which a plugin brings into the process, starts no threads beside the loader's.
 #include <dlfcn.h>
 
-#include <algorithm>
-
 #include <core/plugin/loader.hpp>
 #include <engine/pipeline_fixture.hpp>
 
@@ -12,9 +10,8 @@ namespace {
 TEST(OpenCvThreads, AreNoneOnceAPluginThatUsesItIsOpened) {
   const core::Catalogue catalogue =
       core::Catalogue::scan(core::SearchPath::of({std::filesystem::path(TENON_BUILD_DIR) / "lib/tenon/plugins"}));
-  const auto plugin = std::find_if(catalogue.plugins().begin(), catalogue.plugins().end(),
-                                   [](const auto& each) { return each.id == "org.tenon.image-transforms"; });
-  ASSERT_NE(plugin, catalogue.plugins().end());
+  const core::PluginInfo* const plugin = catalogue.plugin("org.tenon.image-transforms");
+  ASSERT_NE(plugin, nullptr);
   const core::OpenedPlugin first(*plugin);
   void* const library = ::dlopen(plugin->path.c_str(), RTLD_NOW);
   ASSERT_NE(library, nullptr) << ::dlerror();

@@ -229,12 +229,9 @@ TEST_F(ImageFolder, FingerprintIsThatOfTheContentWhereItIsReplacedAsAWhole) {
 }
 
 TEST_F(ImageFolder, KeepsNoFileOpen) {
-  const auto open_files = [] {
-    return std::distance(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator());
-  };
   put(root_ / "dog/c.pgm", slope(3, 2).substr(0, 14));
   fs::create_symlink(root_ / "gone", root_ / "dog/d.pgm");
-  const auto before = open_files();
+  const auto before = descriptors();
   const auto dataset = images_opened("image_folder", params());
   for (int i = 0; i < 300; ++i) {
     if (i % dataset->size() < 2) {
@@ -243,7 +240,7 @@ TEST_F(ImageFolder, KeepsNoFileOpen) {
       EXPECT_EQ(unreadable(*dataset, i % dataset->size()).code(), ErrorCode::kData);
     }
   }
-  EXPECT_EQ(open_files(), before);
+  EXPECT_EQ(descriptors(), before);
 }
 
 /// BMP of that size in one colour, which OpenCV decodes.

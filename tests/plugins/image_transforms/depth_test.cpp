@@ -175,10 +175,6 @@ std::vector<std::vector<double>> resized(const Picture16& in, int64_t c, int64_t
   return out;
 }
 
-std::string size(int64_t height, int64_t width, const std::string& more = "") {
-  return R"({"height": )" + std::to_string(height) + R"(, "width": )" + std::to_string(width) + more + "}";
-}
-
 TEST(Depth, SizesAreTheNearestWholeNumbersToAPlainResampler) {
   Rng random(7);
   for (int i = 0; i < 80; ++i) {

@@ -54,6 +54,11 @@ struct Picture {
   return make<Transform>("tenon_image_transforms", name, params);
 }
 
+/// Parameters of a transform to that size; `more` begins with a comma.
+[[nodiscard]] inline std::string size(int64_t height, int64_t width, const std::string& more = "") {
+  return R"({"height": )" + std::to_string(height) + R"(, "width": )" + std::to_string(width) + more + "}";
+}
+
 /// A sample with the field "image".
 [[nodiscard]] inline MemorySample sample_of(const Picture& picture) {
   MemorySample sample;

@@ -65,10 +65,6 @@ Picture resized(const Picture& in, int64_t height, int64_t width, bool bicubic) 
   return out;
 }
 
-std::string size(int64_t height, int64_t width, const std::string& more = "") {
-  return R"({"height": )" + std::to_string(height) + R"(, "width": )" + std::to_string(width) + more + "}";
-}
-
 TEST(Resize, IsEqualToAPlainResamplerToTheByte) {
   Rng random(7);
   for (int i = 0; i < 120; ++i) {

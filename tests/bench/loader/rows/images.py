@@ -72,7 +72,7 @@ def at(bench, options, threads, unequal):
     makers = {name: functools.partial(bench.ours, name, scenario) for name, scenario in ours.items()}
     for each in scenarios.IMAGE_PEERS:
         if each.name not in unequal:
-            where = folder if each.peer != "webdataset" else bench.environment.images / "train-"
+            where = f"{folder}-" if each.shards else folder
             makers[each.name] = functools.partial(bench.peer, each.name, "images",
                                                   scenarios.peer_images(each.peer, each.out, threads, where))
     makers["floor"] = ceiling(bench, threads, 8)
